@@ -73,7 +73,7 @@ class RunFeature:
     """Effect of an extension on a run; a subclass overrides the methods that it needs."""
 
     extension: ClassVar[str]
-    """Name of the extension, and of the feature's field in the run definition."""
+    """Name of the extension; the feature's field in the run definition has the same name."""
     flag: ClassVar[str]
     is_offline: ClassVar[bool] = False
     """Whether the feature also works in runs of ``oracle`` and ``null``."""
@@ -84,7 +84,7 @@ class RunFeature:
 
     @property
     def repeats_entries(self) -> bool:
-        """Whether an entry is repeated until an episode passes, and counts as one episode."""
+        """Whether each entry is repeated until an episode passes; all its episodes count as one."""
         return False
 
     def definition(self) -> JsonObject:
@@ -96,7 +96,7 @@ class RunFeature:
         return options
 
     def request_key(self) -> JsonObject:
-        """Return settings for the reply cache that affect answers but are in no request."""
+        """Return the settings that change answers but not requests. The reply cache needs them."""
         return {}
 
     def narrowed(
@@ -132,7 +132,7 @@ class RunFeature:
         return None
 
     def wrapped(self, model: Model, plan: RunInputs) -> Model:
-        """Return a model that may pass some requests of the run to other models."""
+        """Return ``model``, or another model that answers the run's requests in its place."""
         return model
 
     def kept(self, record: EpisodeRecord) -> ExtensionData | None:
@@ -179,7 +179,7 @@ class Extension:
     """An extension; a subclass overrides the methods that it needs."""
 
     name: ClassVar[str]
-    """Name of the extension's folder, and of its fields in run definitions and records."""
+    """Name of the extension. Its folder and its fields in run files have the same name."""
     commands: ClassVar[Mapping[str, Command]] = {}
     page_assets: ClassVar[Sequence[Path]] = ()
     """Styles and scripts of the extension's parts on the page of a run."""
@@ -227,7 +227,7 @@ class Extension:
         return None
 
     def recorded(self, definition: JsonObject, where: str) -> RunFeature:
-        """Return the extension's run feature, as described by ``definition`` of a recorded run.
+        """Return the run feature of a recorded run; ``definition`` describes the feature.
 
         Raises DataError for invalid data.
         """
@@ -414,7 +414,7 @@ def recorded_features(definition: RunDefinition | None, where: str) -> list[RunF
 
 
 def make_features(settings: Mapping[str, Any], where: str) -> list[RunFeature]:
-    """Return the run features for ``settings``, the recorded settings by extension."""
+    """Return the run features; ``settings`` maps extensions to their recorded settings."""
     described = "a dict of settings by extension"
     require_type("extensions", settings, Mapping, described=described)
     for name in settings:
@@ -447,9 +447,9 @@ def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
 
 
 def entry_kind(trajectory: Trajectory) -> EntryKind:
-    """Return the entry kind of the extension that judges an entry.
+    """Return the entry kind with which an extension judges this entry.
 
-    Raises DataError if no extension judges the entry.
+    Raises DataError if no extension can judge the entry.
     """
     named = [load_extension(name) for name in trajectory.extensions]
     for each in named or load_extensions().values():

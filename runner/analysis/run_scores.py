@@ -180,7 +180,7 @@ def _from_verdicts(path: Path) -> RunScores:
 def _record(path: Path, id: str, trial: int, line: Mapping[str, Any]) -> EpisodeRecord:
     category = line.get("category", bfcl_result_file.category_of(id))
     if not isinstance(category, str):
-        raise DataError(str(path), f"has no category for {id}; judge the run again")
+        raise DataError(str(path), f"the line of {id} has no category; judge the run again")
     outcomes: dict[bool | None, Outcome] = {True: "passed", False: "failed", None: "error"}
     base = line.get("base")
     if not isinstance(base, str | None):

@@ -43,7 +43,7 @@ class VariantScore(NamedTuple):
 
     @property
     def score(self) -> float | None:
-        """Share of judged episodes that passed; None for an unfinished run or too many errors."""
+        """Share of judged episodes that passed. An unfinished run or too many errors give None."""
         rate = self.figures.overall
         return rate.value if rate and len(self.figures.outcomes) >= self.planned else None
 
@@ -112,7 +112,7 @@ def variant_lines(
     yield table([heading, *rows])
     if compared:
         yield (
-            f'difference from {scores[0].name}, paired by entry; "p, Holm": p-value with '
+            f'differences from {scores[0].name}, over the same entries; "p, Holm": p-values with '
             f"Holm's correction for {format_count(len(compared), 'comparison')}"
         )
     yield from between

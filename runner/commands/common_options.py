@@ -137,7 +137,7 @@ def percentage(text: str) -> float:
     except ValueError:
         value = -1
     if number == text and 1 <= value < 2:
-        raise ArgumentTypeError(f"{text!r} can mean {value:g}% or {value:.0%}; add a percent sign")
+        raise ArgumentTypeError(f"{text!r} is ambiguous; write {value:g}% or {value:.0%}")
     share = value if number == text and value < 1 else value / 100
     if not 0 <= share <= 1:
         raise ArgumentTypeError(f"{text!r} is not a share, such as 90% or 0.9")
@@ -205,7 +205,6 @@ class JsonOption:
 REASONS = "reasons of failed episodes (error_type in verdict files):\n" + "".join(
     f"  {reason}\n      {reason.meaning}\n" for reason in Reason
 )
-"""Last lines of the help of commands that print verdicts."""
 
 
 def note(line: str) -> None:

@@ -48,7 +48,8 @@ class ComparisonRule(NamedTuple):
         if self.name == "flips" and lost:
             shown = ", ".join(entry.trajectory.id for entry in lost[:_MAX_FLIPS])
             more = f" and {len(lost) - _MAX_FLIPS} more" if len(lost) > _MAX_FLIPS else ""
-            return f"flips: fewer passes in {format_count(len(lost), 'entry')}: {shown}{more}"
+            count = format_count(len(lost), "entry")
+            return f"flips: {count} passed less often in the second run: {shown}{more}"
         if self.name == "drop" and -overall.difference > self.limit + _ROUNDING:
             return f"drop: the score falls by {-overall.difference:.1%}, limit {self.limit:.1%}"
         if self.name == "significant" and overall.difference < 0 and not overall.is_noise:
@@ -105,7 +106,7 @@ def run(options: Options) -> int:
 def _apply(rules: Sequence[ComparisonRule], comparison: RunComparison) -> int:
     missing = comparison.left_out.only_first + comparison.left_out.errors
     if missing:
-        note(f"--fail-on: {format_count(missing, 'entry')} without a verdict in one of the runs")
+        note(f"--fail-on: one of the runs has no verdict for {format_count(missing, 'entry')}")
         return RUN_ERROR
     found = [said for rule in rules if (said := rule.violation(comparison))]
     for said in found:

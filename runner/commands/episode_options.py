@@ -88,5 +88,5 @@ def _reporting_errors(id: str) -> Iterator[None]:
 
 
 def rules_of(run: Run, dataset: Dataset, options: JudgingOptions) -> tuple[Profile, int]:
-    """Return the profile and step limit from the options, else from the run."""
+    """Return the profile and step limit; options take precedence over the run."""
     return replayed_runs.resolve_rules(run, dataset, options.profile, options.step_limit)

@@ -144,7 +144,7 @@ _PLAYERS: Mapping[
     ),
     ReplayName: lambda _model, entries: partial(run_recorded, entries=entries),
 }
-"""Factory of the function that plays an entry, for each type of an offline model's name."""
+"""Maps types of offline models to factories. A factory returns the function that plays an entry."""
 
 _OF_EXPERIMENTS = (
     "--run-dir",
@@ -156,13 +156,13 @@ _OF_EXPERIMENTS = (
     "--allow-errors",
     "--function-docs",
 )
-"""Live-model options that ``--vary`` also accepts for other models."""
+"""Options of live models that offline models accept together with ``--vary``."""
 
 
 def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:
     for flag in given_flags(options, LiveOptions):
         if flag not in allowed:
-            raise DataError(flag, f"is for live models, not {options.model}; leave it out")
+            raise DataError(flag, f"the option needs a live model, not {options.model}; omit it")
 
 
 def _warn_of_irregularities(dataset: Dataset) -> None:

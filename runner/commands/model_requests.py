@@ -61,9 +61,8 @@ def cost_line(model: ModelName, options: RequestOptions, usage: Usage, without: 
     if price is None or cost is None:
         return f"cost unknown: {model} has no known price; add --price IN,OUT"
     return (
-        f"estimated cost ${cost:.2f}: {usage.completion} completion tokens, at "
-        f"${price.input * 1e6:g} and ${price.output * 1e6:g} per million input and output tokens; "
-        f"not included: {without}"
+        f"estimated cost ${cost:.2f} for {usage.completion} completion tokens (per million: "
+        f"input ${price.input * 1e6:g}, output ${price.output * 1e6:g}); not included: {without}"
     )
 
 

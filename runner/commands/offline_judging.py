@@ -68,7 +68,7 @@ class CorrectionOptions(Protocol):
 def correction_for(
     options: CorrectionOptions, dataset: Dataset, profile: Profile, judge: JudgeRecord
 ) -> CorrectedJudging | None:
-    """Return the judging with the errata that ``--errata`` selects; None without errata.
+    """Return the judging by the errata of ``--errata``; None if no errata are selected.
 
     Raises DataError if the errata cannot be used.
     """
@@ -160,8 +160,8 @@ def note_failing_truths(dataset: Dataset, profile: Profile, figures: RunFigures)
     failing = [id for id in dataset.trajectories if id in ids and not dataset.truths[id]]
     if failing:
         note(
-            f"warning: calls of the ground truth fail in {format_count(len(failing), 'entry')}, "
-            f"first in {failing[0]}; run turnwise dataset validate {dataset.name}"
+            f"warning: ground-truth calls fail in {format_count(len(failing), 'entry')}; the first "
+            f"entry is {failing[0]}; run turnwise dataset validate {dataset.name}"
         )
 
 

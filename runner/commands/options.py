@@ -1,8 +1,8 @@
 """Typed command-line options: frozen dataclasses that argparse fills.
 
 The dataclass of a command inherits from shared dataclasses and adds fields. No other module uses
-argparse. A field's type determines its option: ``bool`` gives a switch, ``tuple`` a repeatable
-option, ``Literal`` a choice, and ``X | None`` an optional value.
+argparse. The type of a field determines the option: ``bool`` means a switch, ``tuple`` means a
+repeatable option, ``Literal`` means a choice, and ``X | None`` means an optional value.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def accepts_extensions(record: type) -> bool:
 
 
 def has_unknown_flag(record: type, words: Sequence[str]) -> bool:
-    """Tell whether a command line has the flag ``-h`` or a flag that ``record`` does not have."""
+    """Tell whether a command line has ``-h`` or a flag that is unknown to ``record``."""
     known = _all_flags([record])
     flags = [word.partition("=")[0] for word in words]
     return "-h" in flags or any(flag.startswith("--") and flag not in known for flag in flags)

@@ -49,8 +49,8 @@ def run_plan(
         report_jobs(store, jobs)
         if store.lost_tools:
             note(
-                f"warning: {store.folder}: {len(store.lost_tools)} tool lists of episodes are lost "
-                "and cannot be restored from the data; turnwise export skips these episodes"
+                f"warning: {store.folder}: tool lists are missing ({len(store.lost_tools)}) and "
+                "cannot be restored; turnwise export skips the episodes with these lists"
             )
         meter = ProgressDisplay(len(jobs), sys.stderr, time.monotonic)
         ending = workers_for(options).conduct(plan, store, jobs, connect_to, meter)
@@ -111,16 +111,16 @@ def report_jobs(store: RunStore, jobs: Sequence[EpisodeJob]) -> None:
     """Print the number of remaining episodes and the folder for them."""
     begun = sum(bool(job.course) for job in jobs)
     resumed = f" ({begun} resumed)" if begun else ""
-    note(f"{format_count(len(jobs), 'episode')} to run{resumed}, stored in {store.folder}")
+    note(f"running {format_count(len(jobs), 'episode')}{resumed}; run folder: {store.folder}")
 
 
 def _report_masking(secrets: SecretMask) -> None:
     if secrets.masked:
-        note(f"a key or password was masked as *** {secrets.masked} times in the model's answers")
+        note(f"*** replaces a key or password {secrets.masked} times in the model's answers")
     if secrets.kept:
         note(
-            "warning: a key or password of this run is also a word in the data and is "
-            f"not masked in: {', '.join(dict.fromkeys(secrets.kept)):.200}"
+            "warning: a key or password is not masked where it is also a word of the data: "
+            f"{', '.join(dict.fromkeys(secrets.kept)):.200}"
         )
     if secrets.altered:
         note(
@@ -138,7 +138,7 @@ def selection_of(
 ) -> Selection:
     """Return the chosen entries for the run's definition.
 
-    If the run in ``begun`` has the same categories, the result spells them as that run does.
+    If the run in ``begun`` has the same categories, the result has the category text of that run.
     """
     category = options.category
     if begun is not None and is_run(begun):

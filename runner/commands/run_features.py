@@ -1,4 +1,4 @@
-"""Run features of extensions: their options, and the lines that they add to the output."""
+"""Options and output lines of the run features that extensions add."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trajectories.schema import Trajectory
 
 
 def settings_of(options: Any, command: str) -> Settings:
-    """Return the settings of a command such as ``eval`` from options and ``--config`` file.
+    """Return the settings in the options and the ``--config`` file of a command such as ``eval``.
 
     Raises DataError if an option or a file cannot be used.
     """
@@ -35,7 +35,7 @@ def settings_of(options: Any, command: str) -> Settings:
 
 
 def add_features(options: Any, theirs: Mapping[str, Any], settings: Settings) -> Settings:
-    """Add to the settings all run features that the options of extensions select."""
+    """Return ``settings`` with the run features that the options of extensions select."""
     for name, own in theirs.items():
         made = extension.load_extension(name).features(options, own, settings)
         settings = replace(settings, features=(*settings.features, *made))

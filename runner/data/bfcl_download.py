@@ -66,7 +66,7 @@ def _download(work: Path) -> Path:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     except OSError as error:
-        raise DataError(requirement, f"cannot be downloaded: pip does not start: {error}") from None
+        raise DataError(requirement, f"cannot be downloaded; pip does not start: {error}") from None
     wheels = list(work.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
         said = done.stderr.splitlines()

@@ -7,12 +7,12 @@ backends, the file ``bfcl_places.json`` lists BFCL's text and the source of each
      "refusals": {backend: {function: {kind: {"place": "Class.function.number", "holes": [source],
                                               "own": function, "more": "before" or "after"}}}}}
 
-``tests.conformance.wording`` generates the file. A source is ``argument:NAME``, ``constant:WORD``,
-``place:Class.function.number``, ``value:NAME`` (in the error), ``state:PATH`` or ``keys:PATH`` (in
-the backend), or ``cause`` (Python's message). If BFCL's text contains the name
-``own``, the called function's name replaces ``own``. ``more`` is the position of the fields that
-Turnwise adds: before or after the fields of BFCL's text. A refusal that is not in the table has
-Python's message or Turnwise's own text.
+``tests.conformance.wording`` generates the file. A source has the form ``argument:NAME``,
+``constant:WORD`` or ``place:Class.function.number``. ``value:NAME`` reads the error, and
+``state:PATH`` and ``keys:PATH`` read the backend. ``cause`` is Python's message. ``own`` is a
+function name in BFCL's text; Turnwise replaces it with the name of the called function. ``more``
+says whether Turnwise's additional fields come before or after BFCL's fields. A refusal that is not
+in the table has Python's message or Turnwise's own text.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RefusalTextPlace(NamedTuple):
     place: str
     holes: tuple[str, ...] = ()
     own: str | None = None
-    """Function name in BFCL's text; the name of the called function replaces this name."""
+    """Function name in BFCL's text; Turnwise replaces it with the name of the called function."""
     more: Literal["before", "after"] | None = None
 
 
@@ -69,8 +69,8 @@ class RefusalTexts(NamedTuple):
     """Table of the texts of all refusals."""
 
     sentences: Mapping[str, str]
-    """Maps a text's name to its place in BFCL's code. The names are ``raised`` (exceptions),
-    ``handover`` (functions that a later turn adds) and names of notes, such as ``python_note``.
+    """Maps a text's name to its place in BFCL's code. ``raised`` is for exceptions. ``handover`` is
+    for functions that a later turn adds. All other names are notes, such as ``python_note``.
     """
     refusals: Mapping[str, Mapping[str, Mapping[str, RefusalTextPlace]]]
     """Maps a refusal's backend, function and kind to the place of its text."""
@@ -130,7 +130,7 @@ class BfclWording:
         return str(fill(self.given(self._sentences[name]), iter(values)))
 
     def prompts(self, prompts: PromptTexts) -> PromptTexts:
-        """Return the prompts with BFCL's message for turns that add functions."""
+        """Return the prompts; BFCL's message announces the functions that a turn adds."""
         return prompts._replace(handover_fc=self.sentence("handover"))
 
     def notes(self) -> FunctionNotes:
@@ -223,7 +223,7 @@ def _format(value: Any, hole: Mapping[str, str]) -> str:
 def observations_for(
     asked: Observations | None, dataset: Dataset, profile: Profile
 ) -> Observations:
-    """Return ``asked`` or the default: BFCL's texts if both data and profile are BFCL's."""
+    """Return ``asked`` or the default: ``bfcl`` for BFCL's data and profile, else ``own``."""
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 

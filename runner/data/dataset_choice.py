@@ -335,7 +335,7 @@ def report_untyped(
                         raise DataError(where, str(error)) from None
     if untyped:
         more = f" and {len(untyped) - 1} more" if untyped[1:] else ""
-        notify(f"{untyped[0]}{more}: the type is missing and is inferred from the accepted values")
+        notify(f"{untyped[0]}{more}: no type is given; it is inferred from the accepted values")
 
 
 def leave_out_nesting(
@@ -345,7 +345,7 @@ def leave_out_nesting(
     mode: Mode,
     notify: Notify,
 ) -> list[Trajectory]:
-    """Omit entries with nested calls if the profile or mode does not support nested calls.
+    """Omit entries with nested calls unless both the profile and the mode support nested calls.
 
     Raises DataError if the user selected a category with nested calls, or if no entry remains.
     """

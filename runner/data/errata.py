@@ -30,7 +30,7 @@ _MAX_IDS = 5
 def open_errata(name: str, dataset: Dataset, notify: Notify) -> CorrectedEntries | None:
     """Return the corrected entries of a data set; None if the name is ``none``.
 
-    Raises DataError if the file does not exist or does not fit the data. Calls ``notify`` with
+    Raises DataError if the file does not exist or does not fit the data. ``notify`` receives
     messages about errata that are not applied.
     """
     if name == "none":

@@ -3,9 +3,10 @@
 The source is never executed.
 
 A text is a list of parts: strings, and placeholders ``{"conversion", "spec"}`` as in a format
-string. An output is a returned expression as JSON. A string gives ``{"text": parts}``, a dict
-``{"members": [[name, output]]}``, a list ``{"items": [output]}``, another literal ``{"value":
-literal}``, and any other expression ``{}``. A ``raise`` statement adds ``"raised": true``.
+string. An output is a JSON object for a returned expression. A string becomes ``{"text": parts}``.
+A dict becomes ``{"members": [[name, output]]}``. A list becomes ``{"items": [output]}``. Any other
+literal becomes ``{"value": literal}``. Any other expression becomes ``{}``. A ``raise`` statement
+adds ``"raised": true``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from envs.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 Given = Mapping[str, Any]
-"""One output: the expression that a function returns or raises, as JSON."""
+"""One output: the JSON object for an expression that a function returns or raises."""
 Texts = Mapping[str, Mapping[str, list[Given]]]
 """Outputs by class and function: ``{"MathAPI": {"mean": [output, ...]}}``; "" means no class."""
 
@@ -54,7 +55,7 @@ _PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifg
 
 
 def texts_of(read: Callable[[str], str]) -> Texts:
-    """Return the outputs of all modules by class name, or by module path for plain functions.
+    """Return the outputs of all modules. Plain functions are listed under their module path.
 
     Raises ValueError if a module cannot be parsed.
     """
@@ -77,10 +78,9 @@ def load_texts(folder: Path) -> Texts:
             return texts
         return texts_of(lambda module: (folder.parent / module).read_text(encoding="utf-8"))
     except (OSError, ValueError, DataError):
-        why = f"{folder} lacks BFCL's refusal messages; run turnwise dataset fetch bfcl and use"
-        raise DataError(
-            "--observations bfcl", f"{why} --dataset bfcl, or use --observations own"
-        ) from None
+        why = f"{folder} has no refusal messages of BFCL; run turnwise dataset fetch bfcl"
+        how = "then choose --dataset bfcl, or choose --observations own"
+        raise DataError("--observations bfcl", f"{why}, {how}") from None
 
 
 def read_texts(source: str) -> Texts:

@@ -26,7 +26,7 @@ FIXTURE_ONLY = AllowedServices()
 
 
 def connect(session: Session, reach: AllowedServices) -> None:
-    """Let the backends of a session, and of forks of the session, send requests to web services."""
+    """Allow the backends of a session and of its forks to send requests to web services."""
     if not session.backends.keys() <= BACKENDS.keys():
         for each in extension.load_extensions().values():
             each.connect(session, reach)

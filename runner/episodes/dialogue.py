@@ -123,8 +123,8 @@ class Dialogue:
         """Process the answer to the last request: execute its calls, or end the turn.
 
         A single-turn trajectory ends after one answer. If the calling format needs several
-        requests, the trajectory ends after the first answer without calls. A simulated user replies
-        to a text without calls. Yields the requests to the user's model.
+        requests, the trajectory ends after the first answer without calls. If the model writes text
+        and makes no calls, a simulated user replies. Yields the requests to the user's model.
         """
         episode = self.episode
         taken = self._read(reply)
@@ -173,7 +173,7 @@ class Dialogue:
     def verdict(self, fault: ServerRejection | None = None) -> Verdict:
         """Judge the finished trajectory.
 
-        ``fault`` is the rejection of the last request, if the model caused the rejection.
+        If the last request was rejected because of the model, ``fault`` is this rejection.
         Raises UnjudgeableEntry if the entry or its user prevents a verdict.
         """
         if fault is not None:

@@ -83,7 +83,7 @@ def add_reported_info(
 
 
 def fail_examined_without_info(examined: RejudgedEpisode) -> RejudgedEpisode:
-    """Return the episode; it fails if required information was not reported."""
+    """Return the episode as failed if required information is missing, otherwise unchanged."""
     telling = find_reported_info(examined.trajectory, examined.recorded and examined.recorded.turns)
     return replace(examined, verdict=_require_facts(examined.verdict, telling))
 

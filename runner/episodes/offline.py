@@ -1,4 +1,4 @@
-"""Judging without a live model: ground truth, no calls, scripted models, recorded episodes."""
+"""Offline judging: ``oracle`` and ``null``, scripted models, and recorded episodes."""
 
 from __future__ import annotations
 

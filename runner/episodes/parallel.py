@@ -36,7 +36,7 @@ class ChunkJudge:
     run: Run
 
     def each(self, chunk: Chunk) -> Iterator[EpisodeRecord | str]:
-        """Yield the records of a chunk; if the input is wrong, the last item is the message."""
+        """Yield the records of a chunk. If the input is wrong, the last item is an error text."""
         try:
             yield from evaluate(self.dataset, chunk, self.profile, self.run)
         except DataError as error:

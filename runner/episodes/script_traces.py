@@ -50,7 +50,7 @@ def trace_recorded(
     step_limit: int | None = STEP_LIMIT,
     observe: Observe | None = None,
 ) -> Trace:
-    """Play recorded turns; return the trace, with the last answer or parse error of each turn.
+    """Play recorded turns. Each turn of the trace has its last answer or last parse error.
 
     ``step_limit`` applies only if the profile sets ``limits_recorded_runs``.
     """

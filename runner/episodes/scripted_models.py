@@ -21,9 +21,9 @@ POLICIES: Mapping[str, str] = {
     "first_two": "the first two calls of a turn",
     "writes": "calls that may change state",
     "reads": "calls that change no state",
-    "literal": "calls with all arguments in the turn's messages",
+    "literal": "calls whose arguments are all in the turn's messages",
 }
-"""Ground-truth calls that a scripted model makes under each policy."""
+"""Maps each policy of scripted models to the ground-truth calls that the model makes."""
 
 
 class OfferFacts(NamedTuple):
@@ -42,15 +42,15 @@ class ScriptedBehaviour(NamedTuple):
     """Behaviour of a scripted model."""
 
     policy: str | None
-    """Name in ``POLICIES``; if None, the model makes all calls, with errors at the rates below."""
+    """Name in ``POLICIES``. If None, the model makes all calls but errs at the rates below."""
     error_rate: float = 0.0
     """Share of wrong calls: one argument is wrong, or a call from another turn is made instead."""
     tools: float = 0.0
-    """Additional share of calls to distractors, per doubling from needed to offered functions."""
+    """Each doubling of the number of offered functions adds this share of distractor calls."""
     middle: float = 0.0
-    """Additional share of calls to distractors if the needed function is in the middle."""
+    """A needed function in the middle of the list adds this share of distractor calls."""
     context: float = 0.0
-    """Addition to the error rate, per doubling of the results' length beyond 1,000 tokens."""
+    """Each doubling of the results' length beyond 1,000 tokens adds this to the error rate."""
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:
@@ -143,7 +143,7 @@ def _sensitivities(given: Sequence[str]) -> dict[str, float]:
             hint = (
                 suggest_name(name, _SENSITIVITIES) or f"; use {' or '.join(_SENSITIVITIES)}=SHARE"
             )
-            raise DataError("--model", f"a scripted model has no sensitivity {name!r:.80}{hint}")
+            raise DataError("--model", f"{name!r:.80} is not an option of scripted models{hint}")
         share = _parse_share(value)
         if share is None or name in found:
             message = f"{text!r:.80}: give one share from 0 to 1, as in {name}=0.02"

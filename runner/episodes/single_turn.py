@@ -53,7 +53,7 @@ else:
 
 _AIMS = {
     ComparisonKind.IRRELEVANCE: "No function fits, so making no call is right.",
-    ComparisonKind.RELEVANCE: "A function fits, so every call is accepted.",
+    ComparisonKind.RELEVANCE: "One of the functions fits, so making any call is right.",
 }
 
 
@@ -80,7 +80,7 @@ class ComparedCallsKind(EntryKind):
         return _right(prepared, profile)
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
-        """Return a check that replaces the category's check; None for no replacement."""
+        """Return a check in place of the category's check; None keeps the category's check."""
         return None
 
     def judge_unanswered(
@@ -203,7 +203,7 @@ def _examined(
 def _paired_calls(
     prepared: PreparedTrajectory, profile: Profile, recorded: RecordedEpisode | None
 ) -> PairedAnswer:
-    """Pair the recorded calls with the expected calls; ``None`` stands for the right calls."""
+    """Pair the recorded calls with the expected calls. Without a recording, use the right calls."""
     turns, mode, reader, _ = (
         RecordedAnswers(recorded.turns or (), recorded.mode, recorded.reader)
         if recorded

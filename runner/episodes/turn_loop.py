@@ -87,7 +87,7 @@ class TurnLoop:
 
     @property
     def offers(self) -> tuple[str, ...]:
-        """Functions that the entry withholds in earlier turns and adds in this turn."""
+        """Functions that the entry first offers in this turn."""
         return self.trajectory.turns[self.turn].offers
 
     @property

@@ -215,7 +215,7 @@ class WorkerPool:
         worker.end()
         self._workers.remove(worker)
         if not worker.begun:
-            raise DataError("--workers", f"a process {how} before its start; use fewer workers")
+            raise DataError("--workers", f"a process {how} while it started; use fewer workers")
         task.deaths += 1
         if stalled:
             seconds = self._allowance.seconds

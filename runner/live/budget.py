@@ -11,9 +11,9 @@ from runner.models.model_types import Usage
 from runner.records.episode_record import RunSpending
 
 _CAUTION = 5.0
-"""Assumed factor by which a running job exceeds its expected number of requests."""
+"""A running job is assumed to need up to this many times its expected number of requests."""
 _UNPRICED = 1.0
-"""Assumed number of affordable requests before the first price is known."""
+"""Until the first price is known, the budget is assumed to pay for this many requests."""
 
 _USED_UP = "the budget of"
 
@@ -100,8 +100,8 @@ class BudgetAllocator:
     """Distribution of a budget among jobs; it leaves enough for the running jobs to finish.
 
     Jobs start in order. A job starts only if the budget probably suffices for this job and all
-    running jobs. If the budget does not suffice for all running jobs, the jobs that started first
-    continue first. Short jobs get no preference, because a preference for easy entries would bias
+    running jobs. If the budget is too small for all running jobs, earlier jobs take precedence
+    over later jobs. Short jobs get no preference, because a preference for easy entries would bias
     the score. If no job is running, the next job begins even if the budget will not suffice.
     """
 
@@ -171,10 +171,10 @@ class BudgetAllocator:
             left -= needs
 
     def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
-        """Estimate the ratio of the jobs' needed requests to their expected requests.
+        """Estimate how many requests the jobs need per expected request.
 
-        Short jobs finish first, so the ratio of the finished jobs alone would be too low. The
-        estimate assumes a high ratio for each running job.
+        Short jobs finish first, so finished jobs alone would give a low estimate. The estimate
+        therefore assumes a high ratio for each running job.
         """
         expected, needed = float(self._expected), float(self._needed)
         for share in begun:

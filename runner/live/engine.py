@@ -59,7 +59,7 @@ _MIN_FAILING_REQUESTS = 8
 """After this many failures without a single answer, the server is regarded as the cause."""
 _MAX_FIRST = 3
 _STOP_SECONDS = 1.5
-"""Maximum seconds between answers while a run stops."""
+"""While a run stops, the time limit for the next answer is at least this long."""
 
 
 class RequestLimits(NamedTuple):
@@ -72,9 +72,9 @@ class RequestLimits(NamedTuple):
     requests: int | None = None
     tokens: int | None = None
     outage: float = 600.0
-    """Seconds without an answer after which the run stops."""
+    """The run stops if the server sends no answer for this many seconds."""
     waits_for_server: bool = True
-    """Whether requests also wait for an unreachable server that has never answered."""
+    """Whether to retry if the server is unreachable and has not answered yet."""
 
 
 @dataclass(eq=False)

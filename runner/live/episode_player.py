@@ -71,7 +71,7 @@ class EpisodeSetup:
     put_tools: PutTools
     """Function that writes the tool lists of the episode to the run."""
     put_step: PutStep | None = None
-    """Function that writes an answer after its calls were executed; None to write no answers."""
+    """Function that records an answer and its results; None if answers are not recorded."""
     course: Sequence[ResumableStep] = ()
     """Answers of earlier run segments. The player replays these answers until a result differs."""
     failures: Collection[ErrorKind] = FAULTS

@@ -16,18 +16,18 @@ from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
 FIRST_HOLD_SECONDS = 0.5
-"""Seconds to wait if the server refuses and states no time; doubled after each further refusal."""
+"""First wait if the server states no time; each further refusal doubles the wait."""
 _MAX_GUESSED_SECONDS = 15.0
 """Maximum seconds to wait if the server states no time."""
 MAX_HOLD_SECONDS = 60.0
 _SLOWER = 0.85
 """After a refusal, the request rate is this factor times the rate that the server accepted."""
 _BACK = 10.0
-"""Seconds after a refusal until requests have the accepted rate again; then the rate increases."""
+"""Minimum recovery time: seconds until the rate reaches the accepted rate again."""
 _BACK_PER_HOLD = 5.0
-"""The recovery time is the wait times this factor, but at least ``_BACK``."""
+"""Seconds of recovery time per second of waiting; ``_BACK`` is the minimum recovery time."""
 _BEYOND = 1.5
-"""After the recovery, the rate doubles within this number of recovery periods."""
+"""After the recovery, the rate needs this many further recovery times to double."""
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 """Shortest and longest period for measuring a rate."""
 _MIN_RATE = 1 / 60
@@ -35,13 +35,13 @@ _MINUTE = 60.0
 _MAX_SHARED = 32
 """The share of refused requests is computed from at most this many recent requests."""
 _LIMIT, _REDUCED_LIMIT = (0.35, 24), (0.2, 8)
-"""Refused share above which a rate is too high, and minimum number of requests to divide by. The
-second pair applies after a reduction of the rate."""
+"""A rate is too high from this share of refused requests; the second number is the minimum divisor
+of the share. ``_REDUCED_LIMIT`` applies after a reduction of the rate."""
 _MAX_REDUCTIONS, _MAX_REFUSED_PER_ANSWER = 3, 2
-"""After this many reductions, the rate is not regarded as the cause of refusals. A reduction does
-not count if there are more refusals per answer than this number."""
+"""After this many reductions, Turnwise assumes that the server is busy and resets the rate. Only
+reductions with at most ``_MAX_REFUSED_PER_ANSWER`` refusals per answer count."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
-"""First and maximum wait after a single refusal; the server may state a longer wait."""
+"""First and longest wait of a refused request, unless the server states a longer wait."""
 _MEASURED = 4096
 _MAX_TIMER_ERROR_SECONDS = 1e-6
 
@@ -80,7 +80,7 @@ class WaitCancelled(Exception):
 
 
 class CancellableWaits:
-    """Group of waits that one call cancels."""
+    """Group of waits. A single call cancels the whole group."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -134,7 +134,7 @@ class RateLimiter:
         self, clock: Clock, requests: float | None = None, tokens: float | None = None
     ) -> None:
         self.held_until = -inf
-        """Time before which no request starts."""
+        """Earliest start time of the next request."""
         self.asked_to_wait = False
         """Whether the server stated how long requests must wait."""
         self.counts_tokens = tokens is not None
@@ -248,7 +248,7 @@ class RateLimiter:
         return True
 
     def _is_limited(self) -> bool:
-        """Tell whether the request rate, not a busy server, is the reason for the refusals."""
+        """Tell whether the request rate causes the refusals. If not, the server is busy."""
         latest = {id(each) for each in self._latest if each.at >= self._cut_at}
         refusals = {id(each) for each in self._refused}
         refused = len(latest & refusals)
@@ -269,7 +269,7 @@ class RateLimiter:
         return False
 
     def hold(self, seconds: float, *, asked: bool = True) -> None:
-        """Start no request for some seconds; ``asked`` is true if the server stated this time."""
+        """Hold all requests for some seconds; ``asked`` is true if the server stated this time."""
         until = self._clock.time() + seconds
         if until > self.held_until:
             self.held_until, self.asked_to_wait = until, asked
@@ -278,7 +278,7 @@ class RateLimiter:
         self._wake()
 
     def _slow_down(self, now: float) -> None:
-        """Reduce the request rate to the recent answer rate, but at most by half."""
+        """Reduce the request rate to the recent answer rate, or to half if that is higher."""
         span = min(max(now - self._measured_from, _MIN_SPAN_SECONDS), _MAX_SPAN_SECONDS)
         # A server that answers nothing for a while may count the requests of a minute.
         answered = self._measure(self._answers, span) or self._measure(self._answers, _MINUTE)

@@ -152,7 +152,7 @@ def open_jobs(
     only: Only | None,
     seed: int | None = None,
 ) -> list[EpisodeJob]:
-    """Return the unfinished jobs; ``only`` adds the finished episodes with this outcome.
+    """Return the unfinished jobs, and any finished jobs that ``only`` selects for a repetition.
 
     With a seed, the order of the jobs is random. Unfinished episodes, and episodes that ended in an
     error, resume after the last answer.
@@ -323,7 +323,7 @@ def secrets_of(model: ModelName, settings: Settings, environment: Mapping[str, s
     """Return the secrets of a run: secret settings and keys of the provider.
 
     Other environment variables are ignored, because they may contain ordinary words. In a value
-    such as ``Bearer abc``, each word after the first is also a secret.
+    such as ``Bearer abc``, the word ``abc`` alone is also a secret.
     """
     headers = settings.extra_headers.items()
     values = [value for name, value in headers if is_secret_header(name, value)]

@@ -42,7 +42,6 @@ _DECIDING = (*sent_as(LiveSettings, "sampling"), *_CALLING)
 _SWITCH: Mapping[object, bool] = {"on": True, "off": False}
 CHOICES = ("auto", "none", "required")
 _REPLACED = {"attempts": "; use retries instead (the first request is not counted)"}
-"""Error hints for former keys that were replaced by keys with another meaning."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +119,7 @@ class Settings(LiveSettings):
         )
 
     def of_requests(self) -> Mapping[str, Any]:
-        """Return the settings that affect an answer, without secrets, as a JSON object."""
+        """Return a JSON object with the settings that can change answers; secrets are masked."""
         defining = self.defining().to_json()
         headers = {
             name: MASK if is_secret_header(name, value) else value

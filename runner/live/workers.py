@@ -85,7 +85,7 @@ class LocalWorkers(NamedTuple):
     def check(self, settings: Settings, connect: Connect) -> None:
         """Refuse several processes, because they would not make a live run faster."""
         if self.number is not None:
-            why = "is not for live runs, which use one process; try --engine ray"
+            why = "live runs use one process; try --engine ray"
             raise DataError("--workers", why)
 
     def conduct(
@@ -109,7 +109,7 @@ def workers_of(
 ) -> Workers:
     """Return the workers of an engine: ``local``, or the name of an extension such as ``ray``.
 
-    Without an address, the extension starts a cluster on this machine for the command.
+    If ``address`` is None, the extension starts its own cluster on this machine.
 
     Raises DataError if the options contradict each other, or the engine is not installed.
     """

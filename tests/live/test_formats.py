@@ -134,7 +134,7 @@ def test_formats_stand_beside_the_first_with_what_chance_makes_of_the_difference
     said = capsys.readouterr().out.splitlines()
     assert said[0].split()[-5:] == ["difference", "95%", "p", "p,", "Holm"]
     assert said[3].split()[-6:] == ["+0.0", "-46.2", "to", "+46.2", "1.0000", "1.0000"]
-    assert said[5].startswith("difference from python-bare-json-plain, paired by entry")
+    assert said[5].startswith("differences from python-bare-json-plain, over the same entries")
 
 
 def test_what_is_one_run_does_not_go_on_as_several(

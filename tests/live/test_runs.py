@@ -203,7 +203,7 @@ def test_a_dry_run_says_what_it_would_cost(run: Run) -> None:
     done = run(*BASE, "--dry-run", "--price", "1000000,0")
     tokens = re.search(r"and (\d+) prompt tokens", done.out)
     assert tokens is not None
-    assert f"estimated cost ${tokens[1]}.00: " in done.out
+    assert f"estimated cost ${tokens[1]}.00 for " in done.out
 
     one, two = (
         re.search(r"estimated cost \$([\d.]+): ", run(*BASE, "--dry-run", *more).out)
@@ -411,7 +411,7 @@ def test_only_errors_are_done_again(
     server.answer = truth
     again = run(*BASE, "--limit", "6", *resume(folder), "--only", "errors")
     assert again.status == 0
-    assert "turnwise: 1 episode to run" in again.err
+    assert "turnwise: running 1 episode; run folder: " in again.err
     assert server.requests - before < 20
     assert outcomes(folder) == {**dict.fromkeys(ids[:6], "passed"), ids[0]: "failed"}
     last = run(*BASE, "--limit", "6", *resume(folder), "--only", "failed")
@@ -436,7 +436,7 @@ def test_episodes_that_ended_in_errors_go_on_from_their_last_answer(
     server.answer, asked = truth, server.requests
     again = run(*flags, *resume(folder), "--only", "errors")
     assert (again.status, comparable(folder)) == (0, comparable(tmp_path / "whole"))
-    assert "turnwise: 3 episodes to run (3 resumed), stored in" in again.err
+    assert "turnwise: running 3 episodes (3 resumed); run folder: " in again.err
     # Only what was refused is asked again.
     assert asked + whole - (asked - 3) == server.requests
 
@@ -498,7 +498,7 @@ def test_a_tool_list_that_nobody_can_make_anew_is_told(run: Run, folder: Path) -
     path.write_text(path.read_text(encoding="utf-8").replace(digest, "0" * 64), encoding="utf-8")
     done = run(*BASE, "--limit", "2", *resume(folder))
     assert done.status == 0
-    assert f"warning: {folder}: 1 tool lists of episodes are lost" in done.err
+    assert f"warning: {folder}: tool lists are missing (1)" in done.err
 
 
 @pytest.mark.parametrize(

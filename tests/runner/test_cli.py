@@ -244,7 +244,7 @@ def test_failing_calls_of_the_ground_truth_are_told(
     data = write_lines("own.jsonl", {**entry, "config": {"TicketAPI": {}}, "turns": [turn]})
     run = write_lines("run.json", {"id": "desk_1", "result": [["Done."]]})
     said = (
-        "turnwise: warning: calls of the ground truth fail in 1 entry, first in desk_1; "
+        "turnwise: warning: ground-truth calls fail in 1 entry; the first entry is desk_1; "
         f"run turnwise dataset validate {data}\n"
     )
     in_processes = turnwise("score", run, "--dataset", data, "--workers", "2")

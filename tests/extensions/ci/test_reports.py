@@ -132,13 +132,13 @@ def steps(path: str, *passing: bool) -> str:
 @pytest.mark.parametrize(
     ("rules", "status", "words"),
     [
-        ("flips", 4, "flips: fewer passes in 1 entry: desk_0"),
+        ("flips", 4, "flips: 1 entry passed less often in the second run: desk_0"),
         ("drop=40%", 4, "drop: the score falls by 50.0%, limit 40.0%"),
         ("drop=0.5", 0, ""),
         ("significant", 0, ""),
         ("drop=60%,significant,flips", 4, "flips"),
         ("drop", 2, "must be `flips`, `drop=2%` or `significant`"),
-        ("drop=1", 2, "add a percent sign"),
+        ("drop=1", 2, "'1' is ambiguous; write 1% or 100%"),
     ],
 )
 def test_compare_fails_by_rules(
@@ -165,7 +165,7 @@ def test_compare_does_not_pass_a_run_that_lacks_entries(
 ) -> None:
     runs = [steps("baseline", True, True), steps("run", True)]
     assert main(["compare", *runs, "--dataset", "desk.jsonl", "--fail-on", "flips"]) == 3
-    assert "--fail-on: 1 entry without a verdict in one of the runs" in capsys.readouterr().err
+    assert "--fail-on: one of the runs has no verdict for 1 entry" in capsys.readouterr().err
 
 
 STORY = """

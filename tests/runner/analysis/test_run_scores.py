@@ -121,7 +121,7 @@ def test_verdict_lines(opened, write_lines):
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ({"id": "mine", "valid": True}, "has no category for mine"),
+        ({"id": "mine", "valid": True}, "the line of mine has no category"),
         ({"id": "mine", "valid": None, "category": "rest"}, "no judged episode"),
         ({"id": "mine", "valid": "yes"}, "is not a verdict"),
         ({"id": "multi_turn_base_7", "result": []}, "'multi_turn_base_7' is not"),

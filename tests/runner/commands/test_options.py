@@ -293,7 +293,7 @@ def test_an_offline_model_refuses_what_only_live_ones_have(
     assert main(["eval", "--model", model, flag, *value]) == 2
     out, err = capsys.readouterr()
     needed = member.metadata["about"].needs
-    why = f"is for live models, not {model}; leave it out"
+    why = f"the option needs a live model, not {model}; omit it"
     why = f"needs {needed}: add it, or leave {flag} out" if needed else why
     assert (out, err) == ("", f"turnwise: {flag}: {why}\n")
 

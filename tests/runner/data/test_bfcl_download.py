@@ -302,5 +302,5 @@ def test_an_interpreter_that_cannot_be_started_is_named(monkeypatch, cache):
 def test_texts_of_another_form_are_one_line(tmp_path, texts):
     raw = texts if isinstance(texts, bytes) else texts.encode()
     (tmp_path / TEXTS_FILE).write_bytes(raw)
-    with pytest.raises(DataError, match=r"--observations bfcl: .* lacks BFCL's refusal messages"):
+    with pytest.raises(DataError, match=r"--observations bfcl: .* has no refusal messages of BFCL"):
         load_texts(tmp_path)

@@ -62,8 +62,7 @@ def test_untyped_parameters_are_reported_before_the_run(track, capsys):
     lines = capsys.readouterr().err.splitlines()
     where = "simple_python_track: parameter symbol of track"
     assert (
-        lines[0]
-        == f"turnwise: {where}: the type is missing and is inferred from the accepted values"
+        lines[0] == f"turnwise: {where}: no type is given; it is inferred from the accepted values"
     )
 
 

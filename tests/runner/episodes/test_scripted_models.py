@@ -142,9 +142,9 @@ NO_MODEL = "--model: there is no scripted model "
         (
             "0,tool=1",
             True,
-            "--model: a scripted model has no sensitivity 'tool'; did you mean tools",
+            "--model: 'tool' is not an option of scripted models; did you mean tools",
         ),
-        ("0,x=1", True, "a scripted model has no sensitivity 'x'; use tools or middle or context="),
+        ("0,x=1", True, "'x' is not an option of scripted models; use tools or middle or context="),
         ("0,tools=1.5", True, "--model: 'tools=1.5': give one share from 0 to 1, as in tools=0.02"),
         ("0,tools", True, "--model: 'tools': give one share from 0 to 1, as in tools=0.02"),
         ("0,tools=0,tools=0", True, "--model: 'tools=0': give one share from 0 to 1"),

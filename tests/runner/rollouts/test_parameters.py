@@ -67,7 +67,7 @@ WRONG = {
         entry(), messages=3
     ),
     "checks: must be a list of checks, but is 3": lambda: evaluate(checks=3),
-    "workers: is not for live runs": lambda: evaluate(workers=3),
+    "workers: live runs use one process": lambda: evaluate(workers=3),
     "address: is for Ray clusters": lambda: evaluate(address="here"),
     "extensions: must be a dict of .*, but is 3": lambda: turnwise.RolloutEnv(
         entry(), extensions=3
