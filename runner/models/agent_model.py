@@ -152,7 +152,7 @@ def refuse_options(name: str, options: RequestOptions) -> None:
     flags = sent_as(LiveSettings, "server", "sampling", "calling", "provider")
     given = [flag for name, flag in flags.items() if name in sent or vars(options).get(name)]
     if given:
-        raise DataError(given[0], f"is for servers; {name} is your own code: set the option there")
+        raise DataError(given[0], f"the option is for servers; set it in your own code {name}")
 
 
 def _import_module(module: str) -> object:

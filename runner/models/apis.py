@@ -39,7 +39,7 @@ class Api(ABC):
     path: str
     """URL path after the base URL; ``{model}`` is the model's name."""
     settings: Callable[[str, Settings], Settings]
-    """Function that converts the model's name and chat-completions settings to body fields."""
+    """Function that gets the model's name and settings; it returns fields of the request body."""
     tool: ToolForm = unchanged
     tools: tuple[bytes, bytes] = (b',"tools":[', b"]")
     calling: Callable[[Settings], Settings] = unchanged
@@ -71,7 +71,7 @@ class ItemApi(Api):
         return EncodedMessage(message["role"], items.encode())
 
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> list[bytes]:
-        """Return the parts of the conversation's field in the body."""
+        """Return the parts of the body field that holds the conversation."""
         items = [speech.items for speech in speeches]
         for place in marked:
             # Gateways to Anthropic expect the mark on a content part.

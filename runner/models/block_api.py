@@ -27,13 +27,13 @@ class BlockApi(Api):
     """An API whose conversation is a list of turns; each turn is a list of blocks."""
 
     blocks: Callable[[ChatMessage, Sequence[ChatMessage]], Said]
-    """Function that returns the speaker and blocks of a message, given the earlier messages."""
+    """Function that gets a message and the earlier messages; it returns the speaker and blocks."""
     conversation: str
     content: str
     system: tuple[bytes, bytes]
     """Bytes of the body before and after the blocks of the system prompt."""
     roles: Mapping[str, str]
-    """Role of each speaker. If ``SYSTEM`` has no role, the system prompt is not a message."""
+    """Role of each speaker. Without a role for ``SYSTEM``, the system prompt has its own field."""
 
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
         """Encode a message that follows the given messages."""
@@ -41,7 +41,7 @@ class BlockApi(Api):
         return EncodedMessage(speaker, b",".join([_encode(block) for block in blocks]))
 
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> list[bytes]:
-        """Return the parts of the conversation's fields in the body."""
+        """Return the parts of the body fields that hold the conversation and the system prompt."""
         system, speaker, turns = b"", "", list[list[bytes]]()
         heads = {
             who: f'{{"role":"{role}","{self.content}":['.encode()
@@ -92,6 +92,6 @@ def _refuse_constant(name: str) -> None:
 
 
 def sum_token_counts(*counts: object) -> int | None:
-    """Return the sum of the valid token counts, or None if the sum is 0."""
+    """Add up the valid token counts. Return None if the sum is 0."""
     known = [n for n in counts if isinstance(n, int) and not isinstance(n, bool) and n >= 0]
     return sum(known) or None

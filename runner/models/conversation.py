@@ -54,7 +54,7 @@ class ConversationSettings(NamedTuple):
     observe: Observe | None = None
     protocol: CallingFormat | None = None
     asks_on: bool = False
-    """Whether a single turn can have several steps; needed if a step has only one call."""
+    """Whether a single turn can have several steps, because each step has only one call."""
     session: Callable[[Session, str], Session] | None = None
     """Function that returns the model's session, given a fresh session and the trajectory's id."""
     user: User | None = None
@@ -113,7 +113,7 @@ class Conversation(ABC):
         return None
 
     def apart(self, reply: Reply, name: str) -> SplitAnswer:
-        """Separate the call of the search function from the rest of an unparsed answer."""
+        """Separate the call of the search function from the other calls of an answer."""
         given = [call.arguments for call in reply.tool_calls if call.name == name]
         if not given:
             return SplitAnswer()
@@ -353,7 +353,7 @@ class PromptConversation(Conversation):
         return f"[{call}]"
 
     def apart(self, reply: Reply, name: str) -> SplitAnswer:
-        """Separate the call of the search function from the rest of an answer."""
+        """Separate the call of the search function from the other calls of an answer."""
         text = (reply.text or "").strip().strip("`")
         try:
             calls = parse_calls(text)
@@ -463,7 +463,7 @@ class CallingFormatConversation(Conversation):
         return self._format.write([call], "", self._documents)
 
     def apart(self, reply: Reply, name: str) -> SplitAnswer:
-        """Separate the call of the search function from the rest of an answer."""
+        """Separate the call of the search function from the other calls of an answer."""
         try:
             calls = self._format.read(reply.text or "", self._documents)
         except MalformedCall:

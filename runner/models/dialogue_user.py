@@ -32,7 +32,7 @@ class UserAnswer(NamedTuple):
 
 
 class UserExchange(NamedTuple):
-    """The user's calls with results, and the user's answer to a text of the model."""
+    """The user's calls, their results, and the user's answer to the model's text."""
 
     calls: tuple[Call, ...]
     results: tuple[Result, ...]

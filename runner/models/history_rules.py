@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from runner.models.model_types import ChatMessage
 
 HistoryRule = Literal["text", "answer", "alternate", "no-system", "single-call"]
-"""Demands of servers on the messages. The names mean, in order: no empty content; an answer
+"""Rules of servers for the messages. The names mean, in order: no empty content; an answer
 between results and the next user message; alternating roles; no system role; one call per message.
 """
 HISTORY_RULES: tuple[HistoryRule, ...] = get_args(HistoryRule)

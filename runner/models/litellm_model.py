@@ -172,7 +172,7 @@ def is_provider(name: str) -> bool:
 
 
 def takes_choice(name: str, choice: object) -> bool:
-    """Tell whether litellm sends ``tool_choice``, which litellm omits for some providers."""
+    """Tell whether litellm sends ``tool_choice`` to this provider."""
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     made = load_litellm().utils.get_optional_params
     try:

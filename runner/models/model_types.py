@@ -72,7 +72,7 @@ class ToolList:
         self._formed: dict[ToolForm, Sequence[bytes]] = {}
 
     def formed(self, form: ToolForm) -> Sequence[bytes]:
-        """Return the tools in an API's format, as parts of comma-separated JSON."""
+        """Return the tools in an API's format: JSON texts, and commas between them."""
         if form not in self._formed:
             # Many lists have the same tools, so the joined text would take much memory.
             self._formed[form] = separate(_encoded(IdentityKey(tool), form) for tool in self.tools)
@@ -172,7 +172,7 @@ class RequestOptions:
     price: Price | None = None
     """Token price; None for the listed price."""
     stream: Any = None
-    """An extension's settings (fields, reader) for streamed answers; ``None`` for no streaming."""
+    """Fields and reader of an extension that streams answers; None if answers are not streamed."""
 
     def sampling_of(self, trial: int) -> Mapping[str, Any]:
         """Return the sampling settings of a trial; the trial's number is added to the seed."""
@@ -275,7 +275,7 @@ class FatalError(ModelError):
 
 
 class RedirectError(FatalError):
-    """A redirect that is not followed; a single one may be a temporary error of a proxy."""
+    """A redirect that is not followed. If it happens only once, a proxy may have caused it."""
 
 
 class AgentError(ModelError):

@@ -1,8 +1,8 @@
 """Marks for Anthropic's prompt cache; later requests with the same beginning read the cache.
 
-A read from the cache costs a tenth of the input price. A cache write costs a quarter more than the
-input price. Marks save cost from the second request on. Other providers need no
-cache marks.
+A token that is read from the cache costs a tenth of the input price. A token that is written to the
+cache costs 125% of the input price. Marks usually reduce the cost of a conversation with two or
+more requests. Other providers need no cache marks.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def refuse_marks(name: str, options: RequestOptions) -> None:
 
 
 def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
-    """Tell whether a request gets cache marks; a mark in ``extra_body`` prevents other marks."""
+    """Tell whether a request gets cache marks; none are added if ``extra_body`` has a mark."""
     chosen = options.provider.get("prompt_caching")
     wanted = request.grows if chosen is None else chosen
     return bool(wanted) and MEMBER not in options.extra_body and wants_marks(name)
@@ -50,8 +50,8 @@ def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
     """Return the indices of the messages that get a cache mark.
 
     These are the system prompt and the last messages of the current and the previous request. The
-    previous request is already cached but keeps its mark: the provider searches only the last
-    blocks, and would not find the cached request after a long answer.
+    provider finds a cached request only a few blocks before a mark. The previous request keeps
+    its mark, because the new answer may have more blocks.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)

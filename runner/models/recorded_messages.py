@@ -82,7 +82,7 @@ class RecordedTurn(NamedTuple):
 
 
 def step_of(reply: Reply, toolbox: Toolbox) -> Step:
-    """Return an answer as a step: its calls, or its text without calls."""
+    """Return an answer as a step: the calls, or the text if the answer has no calls."""
     made = [item for call in reply.tool_calls for item in toolbox.real_call(call).items()]
     calls: Step = [{name: write_object(arguments)} for name, arguments in made]
     return calls or reply.text

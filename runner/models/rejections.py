@@ -1,7 +1,7 @@
-"""Decides by status and message of a refused request whether the model caused the refusal.
+"""Decides whether the model caused the refusal of a request, from the status and the message.
 
-The model causes a refusal, for example, by a conversation that exceeds the context, by a call that
-cannot be parsed, or by content that violates a policy. The patterns match whole phrases of servers,
+The model is the cause if, for example, the conversation exceeds the context, a call cannot be
+parsed, or the content violates a policy. The patterns match whole phrases of servers,
 because an error message can also quote words of the model.
 """
 

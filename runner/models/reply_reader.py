@@ -220,7 +220,7 @@ def refused_thoughts(error: ModelError) -> frozenset[str]:
 
 
 def secrets_in_address(url: str) -> list[str]:
-    """Return the secrets in an address (user, password, query values), decoded and as sent."""
+    """Return the user, password and query values of an address, decoded and encoded."""
     parts = urlsplit(url)
     user = parts.netloc.rpartition("@")[0]
     query = [value for _, value in parse_qsl(parts.query)]

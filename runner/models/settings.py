@@ -1,8 +1,8 @@
 """Settings of live models, each declared once.
 
-The metadata of a field contains the help, the parser of the flag, the limits of the value, its
-receiver (such as the client), and its place in the run definition. Options, TOML files, run
-definitions and checks for agents are made from this metadata.
+The metadata of a field contains the help, the parser of the flag and the limits of the value. The
+metadata also tells where the value is sent and stored. Turnwise derives options, keys of TOML
+files, run definitions and the checks of agents from the metadata.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ CountedAs = Literal["failure", "error"]
 ALL_KINDS = "all"
 
 Sent = Literal["sampling", "calling", "provider", "server"]
-"""Field of RequestOptions that receives the setting; ``server`` for the connection's fields."""
+"""Field of RequestOptions for the setting; ``server`` means a field such as ``base_url``."""
 
 _ALWAYS_RECORDED = 10
-"""The run definition contains settings up to this ``place`` even if they are null."""
+"""Settings with at most this ``place`` are in every run definition, even if they are null."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +142,7 @@ def read_price(text: str) -> PriceList:
     with suppress(ArgumentTypeError):
         if text.count(",") in (1, 2, 3):
             return cast(PriceList, tuple([from_zero(number) for number in text.split(",")]))
-    raise ArgumentTypeError(f"{text!r} must be two to four numbers: IN,OUT[,READ[,WRITE]]")
+    raise ArgumentTypeError(f"{text!r} must be IN,OUT or IN,OUT,READ or IN,OUT,READ,WRITE")
 
 
 def read_history_rules(text: str) -> str:
@@ -253,7 +253,7 @@ class RequestSettings:
         place=17,
     )
     history_rules: str | None = declare(
-        f"required form of the chat history: {', '.join(HISTORY_RULES)} (default: learned "
+        f"the server's rules for the chat history: {', '.join(HISTORY_RULES)} (default: inferred "
         "from refusals)",
         "RULES",
         read=read_history_rules,
@@ -302,7 +302,7 @@ class RunSettings:
 
     reply_cache: str | None = declare("cache answers to equal requests of a trial", "DIR", bare="")
     errors_as: Mapping[str, CountedAs] = declare(
-        "count unanswered requests, or one KIND, as failure or error; repeatable",
+        "count unanswered requests (KIND=RULE: of one kind) as `failure` or `error`; repeatable",
         "RULE",
         default=dict,
         read=_read_rule,

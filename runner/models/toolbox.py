@@ -135,7 +135,7 @@ def legal_name(name: str) -> str:
 
 
 LANGCHAIN_ARGUMENT = "__arg1"
-"""Argument name in LangChain's tools that have one parameter."""
+"""Name that LangChain gives to the only argument of a tool."""
 
 
 def _name_only_argument(given: Any, document: Mapping[str, Any]) -> Any:

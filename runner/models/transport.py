@@ -167,7 +167,7 @@ class _RequestHead(NamedTuple):
     before: bytes
     """Start of the request, up to the value of the header Content-Length."""
     behind: bytes
-    """Part of the request after the value of Content-Length and before the content."""
+    """Part of the request between the value of Content-Length and the content."""
 
     @classmethod
     def of(cls, url: URL, headers: Mapping[str, str]) -> _RequestHead:
@@ -182,7 +182,7 @@ class _RequestHead(NamedTuple):
 
 
 def _make_tls_context() -> ssl.SSLContext:
-    """Return the TLS settings; certifi replaces the system's certificates, which may be missing."""
+    """Return the TLS settings. They use certifi, because the system may have no certificates."""
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
     if not (file or folder):
         file = certifi.where()
@@ -226,7 +226,7 @@ def _make_size_error() -> RequestError:
 def resolve_redirect(url: URL, place: str) -> URL:
     """Return the target of a redirect.
 
-    Raises RedirectError if the target is invalid, or is a server that must not get the keys.
+    Raises RedirectError if the target is invalid or is another server.
     """
     try:
         target = url.join(URL(place))
@@ -235,8 +235,8 @@ def resolve_redirect(url: URL, place: str) -> URL:
         raise RedirectError(f"{url.origin()} is not a usable base URL: it redirects") from None
     if is_elsewhere:
         raise RedirectError(
-            f"{url.origin()} redirects to {target.origin()}, but your key is not sent there; to "
-            "use that server, pass it as --base-url"
+            f"{url.origin()} redirects to another server, {target.origin()}, which does not get "
+            "your key; to use the other server, pass its address as --base-url"
         )
     return target
 

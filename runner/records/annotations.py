@@ -32,7 +32,7 @@ class TagsAndNote(NamedTuple):
 NOTHING = TagsAndNote()
 
 Annotations = Mapping[Key | None, TagsAndNote]
-"""Maps each episode's key to its annotations, and the key None to the run's annotations."""
+"""Maps the key of each episode to its annotations. The key None is for the whole run."""
 
 
 class _AnnotationLine(NamedTuple):

@@ -1,8 +1,8 @@
 """Reader of BFCL's result files and of the verdicts beside them.
 
 A result file has lines ``{"id", "result"}``. The result of a multi-turn entry is a list of turns,
-and a turn is a list of steps. The result of a single-turn entry is one step. A step has the
-function-calling or the prompting form. Verdicts are Turnwise's verdict lines or BFCL's score files.
+and a turn is a list of steps. The result of a single-turn entry is one step. A step is a list of
+calls or a text. Verdicts are Turnwise's verdict lines or BFCL's score files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trajectories.schema import FACTS, SINGLE_TURN, Category
 NO_ANSWER = "Error during inference:"
 """Prefix of the string that replaces an answer after a failed request."""
 FAULT_MEMBER = "fault"
-"""Field with the kind of a failed request, if the request counts as the model's failure."""
+"""Field with the kind of a failed request that counts as the model's failure."""
 VERDICTS_FILE = "verdicts.jsonl"
 
 Verdicts = dict[Key, Mapping[str, Any]]

@@ -28,7 +28,7 @@ _BUFFER = 1 << 17
 
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
-"""Flag of ``os.open``: opening a pipe does not wait for a process at the other end."""
+"""Flag of ``os.open`` that opens a pipe even if no process has opened the other end."""
 
 
 class WriteError(DataError):
@@ -115,14 +115,14 @@ class LineFile:
 def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> None:
     """Write a file and its folder; the file appears only when it is complete on disk.
 
-    The file replaces a link at ``path``. If ``named`` (the user chose ``path``), the target of the
-    link is written instead. Raises DataError if the file cannot be written.
+    If ``path`` is a link, the file replaces the link. If the user chose the path (``named``), the
+    link stays, and its target is written. Raises DataError if the file cannot be written.
     """
     write_files({path: chunks}, named=named)
 
 
 def write_files(files: Mapping[Path, Iterable[bytes]], *, named: bool = False) -> None:
-    """Write files as ``write_whole`` does; if one file cannot be written, no file appears."""
+    """Write several files; they appear only when all files are complete on disk."""
     with ExitStack() as unfinished:
         for path, chunks in files.items():
             unfinished.enter_context(report_write_errors(path))
@@ -202,7 +202,7 @@ def _upcoming(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _open(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file, a pipe or a device; a new file is synced at the end."""
+    """Open a new file, a pipe or a device, and sync a new file to disk at the end."""
     is_new = not path.exists()
     with path.open("xb" if is_new else "wb") as file:
         yield file
@@ -279,7 +279,7 @@ def unfinished_path(path: Path) -> Path:
 def lock_folder(folder: Path) -> IO[str]:
     """Lock a folder until the returned file is closed.
 
-    Raises DataError if another process has locked the folder.
+    Raises DataError if the folder is already locked.
     """
     # Missing on Windows, where runs can still be read and exported.
     import fcntl
@@ -312,7 +312,7 @@ def _unlinked(path: str, flags: int) -> int:
 
 
 def _regular(path: str, flags: int) -> int:
-    """Open a file for the argument ``opener`` of ``open``; refuse pipes and devices."""
+    """Open a file; refuse pipes and devices. ``open`` calls this function as its ``opener``."""
     handle = os.open(path, flags | _NO_WAIT, 0o666)
     if not S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)

@@ -180,9 +180,8 @@ class TurnEnd(NamedTuple):
 
     turn: int
     why: Why
-    """Reason: ``answer`` (text), ``cut_off`` (maximum length), ``refusal``, ``content_filter``,
-    ``unreadable`` (calls), ``empty`` or ``step_limit``; in a search also ``give_up`` or
-    ``exhausted`` (request limit).
+    """Reason. ``answer``: the model wrote a text. ``cut_off``: the answer has the maximum length.
+    ``unreadable``: the calls cannot be parsed. ``exhausted``: a search reached its request limit.
     """
     detail: str | None
 
@@ -226,7 +225,7 @@ class ExtensionData(Protocol):
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
-        """Return all steps of the record (``kept``) and of the extension, in order."""
+        """Return all steps in order: the steps of the record (``kept``) and of the extension."""
         return kept
 
     def message_of(self, step: StepRecord) -> JsonObject | None:
@@ -324,7 +323,7 @@ class EpisodeRecord(NamedTuple):
 
     @property
     def answered(self) -> list[ResumableStep]:
-        """All steps with a stored answer; each item has the step and the answer as a message."""
+        """Pairs of a step and its answer message, for all steps with a stored answer."""
         found = []
         for step in self.requests:
             message = next((m for each in self._extended if (m := each.message_of(step))), None)
@@ -344,7 +343,7 @@ class EpisodeRecord(NamedTuple):
         return [*self.extensions.values()]
 
     def find_stop(self, turn: int | None, step: int | None) -> str | None:
-        """Return why answer ``step`` is incomplete or, if ``step`` is None, why the turn ended."""
+        """Return why an answer is incomplete. If ``step`` is None, return why the turn ended."""
         if step is None:
             return next((end.why for end in self.turn_ends if end.turn == turn), None)
         steps = [each for each in self.steps if each.turn == turn and each.calls]
@@ -423,7 +422,7 @@ def _extensions_of(record: EpisodeRecord, where: str) -> dict[str, ExtensionData
 
 def _misfits(record: EpisodeRecord) -> Iterator[tuple[str, str]]:
     if record.trial < 0:
-        yield ".trial", f"must be at least 0, but is {record.trial}"
+        yield ".trial", f"the trial must be at least 0, but is {record.trial}"
     for index, message in enumerate(record.messages):
         for member, problem in _in_message(message):
             yield f".messages[{index}]{member}", problem
@@ -487,7 +486,7 @@ class RunProgress(NamedTuple):
 
 
 class RecordedEpisode(NamedTuple):
-    """An episode of an opened run, and the mode and reader for parsing its steps."""
+    """An episode of an opened run; ``mode`` and ``reader`` tell how to parse the steps."""
 
     record: EpisodeRecord
     mode: Mode

@@ -40,7 +40,7 @@ class TypeMismatch(Exception):
         self.path = path
 
     def below(self, part: str) -> TypeMismatch:
-        """Return a copy of the mismatch, with ``part`` added before the path."""
+        """Return a copy of the mismatch; its path begins with ``part``."""
         return TypeMismatch(self.message, part + self.path)
 
 

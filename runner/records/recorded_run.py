@@ -47,7 +47,7 @@ else:
 MAX_HELD_BYTES = 64_000_000
 """Episodes of files up to this size stay in memory; larger files are read on each use."""
 _MAX_SEARCHED = 8
-"""Up to this number of wanted tool lists, only lines with the wanted digests are parsed."""
+"""If at most this many tool lists are wanted, only the lines with these lists are parsed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,7 +1,7 @@
 """Catalog of the runs in a folder, with the state, progress and command of each run.
 
-To list thousands of runs fast, the catalog reads only id, trial, category and outcome of each
-episode.
+The catalog reads only the id, trial, category and outcome of each episode. Therefore, it lists
+thousands of runs fast.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Masking of secrets in run files.
 
 A secret that also occurs in the data, or in a field name of a record, counts as an ordinary word:
-it is not masked. A mask in place of an ordinary word would protect nothing, but change the recorded
-requests, calls and verdicts.
+it is not masked. If an ordinary word were masked, nothing would be protected, and the recorded
+requests, calls and verdicts would change.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class SecretMask:
         return f"{text}\n".encode()
 
     def spare(self, text: str, where: str) -> None:
-        """Stop masking the secrets that occur in ``text``, the JSON of some data.
+        """No longer mask the secrets that the JSON ``text`` contains.
 
-        If ``text`` contains a secret, the name of the data (``where``) is added to ``kept``.
+        If there are any such secrets, ``where`` is added to ``kept``. ``where`` names the data.
         """
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:

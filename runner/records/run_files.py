@@ -57,7 +57,7 @@ _GROUPED = {"prompt_format": "formats", "protocol": "formats", "retrieve": "retr
     "vary": "experiments",
     "search": "search",
 }
-"""Maps fields in definitions of earlier revisions to the extensions that now have these fields."""
+"""Maps fields of old run definitions to extensions. The extensions have the fields today."""
 _GROUPED_SETTINGS = {"compress": "compression", "tokenizer": "compression"}
 
 

@@ -72,7 +72,7 @@ _MAX_MODEL_NAME_CHARS = 60
 _MAX_OBSOLETE_BYTES = 64_000_000
 """The answers file is rewritten when the answers of finished episodes exceed this size."""
 _BEFORE_STEP = b'"step":'
-"""Start of the step in a line. No string contains this text, because its quotes are escaped."""
+"""Text before the step of a line. A JSON string cannot contain this text: quotes are escaped."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -457,7 +457,7 @@ def _key(line: FileLine) -> Key:
 
 def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     changes = [
-        f"{path} was {a!r:.120}, is now {b!r:.120}"
+        f"{path} was {a!r:.120} and is now {b!r:.120}"
         for path, a, b in _changes(then, now)
         if _meant(path, a, then) != _meant(path, b, now)
     ]

@@ -70,8 +70,8 @@ class Transition(NamedTuple):
     truncated: bool
     """Whether the step limit ended the trajectory."""
     info: dict[str, Any]
-    """JSON object: ``turn`` of the step, ``calls`` and ``results`` as strings, ``problem`` of an
-    unreadable answer or null, ``turns_passed`` so far, final ``verdict`` or null.
+    """JSON object. ``turn``, ``calls`` and ``results`` describe the step. ``turns_passed`` counts the
+    turns passed so far. ``problem`` is null for a readable answer, ``verdict`` until the end.
     """
 
 
@@ -102,8 +102,8 @@ the share of turns before the first failure. After each passed turn, ``progress`
 class RolloutEnv:
     """One trajectory as an environment.
 
-    Raises DataError if the config does not fit the backends, the ground truth fails with this seed,
-    or texts for ``observations`` are missing.
+    Raises DataError in three cases: the config does not fit the backends, the ground truth fails
+    with this seed, or ``observations`` needs texts that are missing.
 
     Args:
         seed: Seed of the backends' random streams, in place of the trajectory's seed. The ground
@@ -131,7 +131,7 @@ class RolloutEnv:
     _replies: list[Any] = field(init=False)
     _passed: int = field(init=False)
     _shown: tuple[object, Sequence[dict[str, Any]]] = field(init=False)
-    """The tools of the last observation, and the copy that the caller got."""
+    """The tools of the last observation, and the caller's copy of these tools."""
     _is_reset: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
@@ -224,7 +224,7 @@ class RolloutEnv:
         for name in ("format", "trajectory", "profile", "mode", "seed", "start"):
             if held.get(name) != expected[name]:
                 here, there = expected[name], held.get(name)
-                raise DataError("snapshot", f"{name}: the snapshot has {there!r}, not {here!r}")
+                raise DataError("snapshot", f"the snapshot's {name} is {there!r}, not {here!r}")
         try:
             for text, calls in held["replies"]:
                 restored._dialogue.request()

@@ -151,7 +151,7 @@ def draw_bar(share: float) -> str:
 
 
 def progress(items: Iterable[Item], total: int, label: str, stream: TextIO) -> Iterator[Item]:
-    """Yield items and show progress: a bar on a terminal, or a line after every 10% elsewhere."""
+    """Yield items and show the progress: a bar on a terminal, else a line after every 10%."""
     moving = stream.isatty()
     shown = 0
     for done, item in enumerate(items, start=1):

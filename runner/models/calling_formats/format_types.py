@@ -26,7 +26,7 @@ NOTED = {"noted": "It is not executed here. Call again if more is to be called; 
 
 
 class ReplyContent(NamedTuple):
-    """A reply's text for the user, and its reasoning."""
+    """The two parts of a reply: the text for the user, and the reasoning."""
 
     text: str
     reasoning: str | None = None
@@ -44,9 +44,9 @@ class PromptFrame(NamedTuple):
     cue: str
     begin: str = ""
     closing: Callable[[str], str] | None = None
-    """Function that returns a reply's closing tokens; None for the closing tokens of the role."""
+    """Function that returns the closing tokens of a reply. By default, the role determines them."""
     joins: frozenset[str] = frozenset()
-    """Roles of messages after which the opening tokens of a reply are omitted."""
+    """After a message with one of these roles, a reply has no opening tokens."""
 
     def render(self, messages: Sequence[ChatMessage]) -> str:
         """Return the text of a conversation up to the next reply."""

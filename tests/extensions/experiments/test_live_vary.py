@@ -233,7 +233,10 @@ def test_what_does_not_go_together_with_prompting_or_formats(
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        ("scripted:0.1,tool=0.1", "no sensitivity 'tool'; did you mean tools?"),
+        (
+            "scripted:0.1,tool=0.1",
+            "'tool' is not an option of scripted models; did you mean tools?",
+        ),
         ("scripted:0.1,tools=2", "'tools=2': give one share from 0 to 1"),
         ("scripted:0.1,tools=0.1,tools=0.2", "give one share"),
         ("scripted:2,tools=0.1", "there is no scripted model"),

@@ -89,7 +89,7 @@ def test_eval_runs_the_part_and_resumes_only_the_same_part(tmp_path, capsys, mon
     definition = json.loads((runs[1] / "run.json").read_text(encoding="utf-8"))
     assert '"splits": {"part": "test", "fold": {"kind": "tool"' in json.dumps(definition)
     assert {line["id"] for line in lines(runs[1] / "episodes.jsonl")} <= {*entries("test", "tool")}
-    with pytest.raises(DataError, match=r"extensions\.splits\.part was 'test', is now 'train'"):
+    with pytest.raises(DataError, match=r"extensions\.splits\.part was 'test' and is now 'train'"):
         run_command("eval", *asked, "--split", "tool:train", "--resume", runs[1])
     assert run_command("table", *runs) == 0
     table = capsys.readouterr().out

@@ -292,7 +292,9 @@ def test_an_agent_that_is_not_there(name, problem):
     ],
 )
 def test_what_a_server_is_told_is_not_for_agents(options, flag):
-    with pytest.raises(DataError, match=f"^{flag}: is for servers; python:a:b is your own code"):
+    with pytest.raises(
+        DataError, match=f"^{flag}: the option is for servers; set it in your own code python:a:b"
+    ):
         connect(AgentName("python:a:b"), options)
 
 

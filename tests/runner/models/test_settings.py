@@ -107,9 +107,11 @@ def test_a_setting_defines_a_run_where_it_has_a_place(more: type[More]) -> None:
 def test_a_setting_reaches_the_client_and_an_agent_refuses_it(more: type[More]) -> None:
     options = more(fancy="off", depth=4).request_options()
     assert (options.provider, options.sampling) == ({"fancy": False}, {"depth": 4})
-    with pytest.raises(DataError, match="--depth: is for servers; python:m:f is your own code"):
+    with pytest.raises(
+        DataError, match="--depth: the option is for servers; set it in your own code python:m:f"
+    ):
         refuse_options("python:m:f", options)
-    with pytest.raises(DataError, match="--fancy: is for servers"):
+    with pytest.raises(DataError, match="--fancy: the option is for servers"):
         refuse_options("python:m:f", RequestOptions(provider={"fancy": False}))
 
 

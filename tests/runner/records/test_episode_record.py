@@ -61,7 +61,7 @@ RECORD = EpisodeRecord("multi_turn_base_3", 0, "base", "failed", None, "lost")
     ("changed", "error"),
     [
         ({"trial": 0}, None),
-        ({"trial": -1}, "$.trial: must be at least 0, but is -1"),
+        ({"trial": -1}, "$.trial: the trial must be at least 0, but is -1"),
         ({"messages": [{}, {"role": "user"}]}, None),
         ({"messages": [{}, 5]}, "$.messages[1]: must be an object"),
         (

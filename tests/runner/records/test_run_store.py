@@ -474,15 +474,18 @@ def changed(**settings):
 @pytest.mark.parametrize(
     ("now", "message"),
     [
-        (DEFINITION._replace(model="n"), "model was 'm', is now 'n'"),
-        (changed(temperature=0.5), "settings.temperature was 0.0, is now 0.5"),
-        (changed(extra_body={}), "settings.extra_body.seed was None, is now nothing"),
-        (changed(extra_body={"seed": None, "n": 2}), "settings.extra_body.n was nothing, is now 2"),
+        (DEFINITION._replace(model="n"), "model was 'm' and is now 'n'"),
+        (changed(temperature=0.5), "settings.temperature was 0.0 and is now 0.5"),
+        (changed(extra_body={}), "settings.extra_body.seed was None and is now nothing"),
+        (
+            changed(extra_body={"seed": None, "n": 2}),
+            "settings.extra_body.n was nothing and is now 2",
+        ),
         (
             DEFINITION._replace(extensions={"formats": {"name": "a" * 500}}),
-            f"extensions was nothing, is now {{'formats': {{'name': '{'a' * 80}",
+            f"extensions was nothing and is now {{'formats': {{'name': '{'a' * 80}",
         ),
-        (changed(extra_headers=["a"]), "settings.extra_headers was [], is now ['a']"),
+        (changed(extra_headers=["a"]), "settings.extra_headers was [] and is now ['a']"),
     ],
 )
 def test_a_run_with_another_definition_is_refused_and_what_differs_is_named(folder, now, message):
@@ -526,13 +529,13 @@ def test_a_run_goes_on_under_a_definition_that_means_the_same(folder, then, now)
     [
         (
             changed(base_url="http://there/v1"),
-            "settings.base_url was 'http://here/v1', is now 'http:",
+            "settings.base_url was 'http://here/v1' and is now 'http:",
         ),
         (
             changed(base_url="http://here/v2"),
-            "settings.base_url was 'http://here/v1', is now 'http:",
+            "settings.base_url was 'http://here/v1' and is now 'http:",
         ),
-        (changed(base_url=None), "settings.base_url was 'http://here/v1', is now None"),
+        (changed(base_url=None), "settings.base_url was 'http://here/v1' and is now None"),
         (
             changed(base_url="http://here/v1")._replace(dataset=DATA._replace(sha256="1" * 64)),
             "dataset.sha256 was",
@@ -550,7 +553,7 @@ def test_what_means_something_else_is_refused(folder, now, message):
 def test_every_difference_is_named(folder):
     written(folder)
     with pytest.raises(
-        DataError, match=r"model was 'm', is now 'n'; settings\.seed was None, is now 4; use"
+        DataError, match=r"model was 'm' and is now 'n'; settings\.seed was None and is now 4; use"
     ):
         RunStore.resume(folder, changed(temperature=0, seed=4)._replace(model="n"))
 

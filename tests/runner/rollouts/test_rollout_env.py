@@ -234,8 +234,8 @@ def test_a_snapshot_is_the_same_in_every_process(help_desk, tmp_path):
     [
         (lambda held: b"no JSON", "was not made by"),
         (lambda held: b'{"replies": 1}', "was not made by"),
-        (lambda held: {**held, "format": 99}, "format: the snapshot has 99"),
-        (lambda held: {**held, "trajectory": "other"}, "trajectory: the snapshot has 'other'"),
+        (lambda held: {**held, "format": 99}, "the snapshot's format is 99"),
+        (lambda held: {**held, "trajectory": "other"}, "the snapshot's trajectory is 'other'"),
         (lambda held: {**held, "profile": "bfcl"}, "profile"),
         (lambda held: {**held, "state": "0" * 64}, "another state"),
         (lambda held: {**held, "replies": [["Hi", []]] * 9}, "do not fit"),

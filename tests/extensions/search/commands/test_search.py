@@ -90,7 +90,7 @@ def test_finish_is_offered_and_is_part_of_what_defines_the_runs(capsys, tmp_path
     assert line["steps"][-1]["reply"]["tool_calls"][0]["name"] == "finish"
     capsys.readouterr()
     assert main([*asked, "--resume", str(tmp_path)]) == USER_ERROR
-    assert "search.finish was True, is now False" in capsys.readouterr().err
+    assert "search.finish was True and is now False" in capsys.readouterr().err
 
 
 @pytest.mark.slow
