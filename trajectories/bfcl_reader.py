@@ -89,7 +89,7 @@ def list_data_files(category: Category) -> tuple[str, ...]:
 
 
 _REQUESTS = "unused_datasets/executable_eval_sanity_check/api_status_check_ground_truth_rest.json"
-"""File with the right requests of category ``rest``; the answer file has only old responses."""
+"""File with the right requests of category ``rest``. The answer file has only old responses."""
 
 
 def function_docs_file(environment: str) -> str:
@@ -286,7 +286,7 @@ def load_pack(folder: Path) -> long_context.LongContextPack:
 def read_material(source: str) -> dict[str, Any]:
     """Read the long-context constants from a module's source, but do not execute the source.
 
-    Raises ValueError if the source is not Python, or a constant is missing or not a literal.
+    Raises ValueError if the source cannot be parsed, or if a constant has no literal.
     """
     try:
         body = ast.parse(source).body

@@ -62,7 +62,7 @@ class Dataset:
     session: type[Session] = Session
     """Class of the sessions."""
     truths: dict[str, bool] = field(default_factory=dict)
-    """By id, whether all calls of the ground truth succeed; not recorded for BFCL's data."""
+    """Maps ids to true if all ground-truth calls succeed. BFCL's entries are not recorded."""
     _newest_pack: tuple[LongContextSettings, LongContextPack] | None = None
 
     def __repr__(self) -> str:
@@ -76,7 +76,7 @@ class Dataset:
         return "bfcl" if self.folder else "strict"
 
     def behaviour(self, *, keeps_all: bool = True) -> BfclDeviations:
-        """Return how the data set's backends deviate from BFCL's backends."""
+        """Return the differences between the data set's backends and BFCL's backends."""
         return AS_BFCL if self.tolerant else OWN._replace(keeps_all=keeps_all)
 
     def offering_of(self, trajectory: Trajectory) -> OfferedFunctions | None:
@@ -98,7 +98,7 @@ class Dataset:
             return trajectory.config
 
     def pack(self, trajectory: Trajectory) -> LongContextPack | None:
-        """Return the long-context material outside of a trajectory's config, or None.
+        """Return the long-context material that is not in the trajectory's config, or None.
 
         Raises DataError if BFCL's material is needed and missing.
         """
@@ -148,7 +148,7 @@ def load_bfcl(
 ) -> Dataset:
     """Load BFCL's categories from its data folder or the cache; skip categories that BFCL lacks.
 
-    ``readers`` maps further judging methods to readers of their entries. If ``ids`` is given,
+    ``readers`` maps additional judging methods to functions that read entries. If ``ids`` is given,
     entries with other ids may be missing from the result.
 
     Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.
@@ -169,7 +169,7 @@ def load_bfcl(
     if manifest.is_file():
         known = parse_object(manifest.read_text(encoding="utf-8"), str(manifest))
         if not isinstance(known.get("version"), str):
-            raise DataError(str(manifest), "has no version; delete the folder and fetch it again")
+            raise DataError(str(manifest), "the version is missing; delete and refetch the folder")
         version = known["version"]
     return Dataset(name, version, _hash_files(read), trajectories, tolerant=True, folder=folder)
 

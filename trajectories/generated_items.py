@@ -69,7 +69,7 @@ def _fill_folder(
 
 
 def _surround(text: str, heading: str, count: int, vocabulary: Vocabulary) -> str:
-    """Return a text with generated lines after it, and before it unless ``FIRST_LINE`` forbids."""
+    """Add generated lines after a text, and also before it if ``FIRST_LINE`` is permitted."""
     lines = vocabulary.lines(count)
     at = vocabulary.below(count) if text and count and vocabulary.permits(FIRST_LINE) else 0
     before = [heading, *lines[:at], "", "Current text:"] if at else []

@@ -40,7 +40,7 @@ def read_objects(
     text of the file if it has already been read.
 
     Raises DataError if the file cannot be read, or a line is not a valid object. With ``finite``,
-    infinite numbers and NaN are invalid; with ``unique``, duplicate keys are.
+    infinite numbers and NaN are invalid. With ``unique``, duplicate keys are invalid.
     """
     wanted = frozenset(ids or ())
     lines = (read_text(path) if text is None else text).split("\n")

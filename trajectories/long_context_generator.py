@@ -1,7 +1,7 @@
 """Generated long-context material: many items that resemble the relevant items.
 
-``widen_config`` adds items to a config. ``generate_pack`` generates items that no config contains:
-functions of the car and of the broker add the items to their results.
+``widen_config`` adds items to a config. ``generate_pack`` generates items outside the config. The
+car and the broker add these items to the results of their functions.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def fill_config(
 ) -> dict[str, dict[str, Any]]:
     """Return an initial config with generated items; their texts use the given phrases.
 
-    The default for ``phrases`` is the phrases for ``long_context`` entries.
+    By default, the texts are generated as in ``long_context`` entries.
     """
     wide = {name: dict(config.get(name, {})) for name in with_worlds(tuple(environments))}
     for name in wide:
@@ -71,7 +71,7 @@ def fill_config(
 
 
 def generate_pack(bulk: LongContextSettings) -> LongContextPack:
-    """Return items that functions of the car and of the broker add to their results."""
+    """Return the items that the car and the broker add to the results of their functions."""
     vocabulary = Vocabulary(f"{bulk.seed} car", bulk.without, date(2024, 5, 1))
     settings = ItemSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
     count = settings.count("car") // _CAR_RECORDS

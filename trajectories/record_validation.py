@@ -106,7 +106,7 @@ def _check_outages(turn: Turn, where: str) -> None:
                 f"{where}.{name}", f"must be 0 to {_MAX_FAILING} calls, but is {failing}"
             )
         if not failing and any(text.startswith(f"{name}(") for text in turn.ground_truth):
-            raise DataError(f"{where}.{name}", "always fails, but the ground truth calls it")
+            raise DataError(f"{where}.{name}", f"{name} always fails, but the ground truth uses it")
 
 
 def _check_trace_rules(turn: Turn, where: str) -> None:

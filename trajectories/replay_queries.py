@@ -85,7 +85,7 @@ class ReplayQueries:
         return known.unordered if known is not None else frozenset()
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
-        """Return a call's arguments by name; for an invalid call, return only named arguments."""
+        """Return a call's arguments by name. If the call is invalid, omit positional arguments."""
         if not isinstance(call, Call) or call.name not in self._template.tools:
             return {}
         try:
@@ -125,7 +125,7 @@ class ReplayQueries:
         return call.name, self.filled(call)
 
     def asks_about(self, call: Made) -> Sequence[str | int | float]:
-        """Return the argument values of a call, such as an order id, without enum values."""
+        """Return the argument values of a call, such as an order id, except for enum parameters."""
         return list(known_values.list_literals(self._open_arguments(call)))
 
     def _open_arguments(self, call: Made) -> Mapping[str, Any]:
@@ -315,7 +315,7 @@ def read_truth_calls(turn: Turn) -> list[Call | MalformedCall]:
 
 
 def retried_calls(turn: Turn) -> list[Call]:
-    """Return the calls of ``read_retried_calls`` without malformed calls."""
+    """Call ``read_retried_calls`` and omit malformed calls from the result."""
     return [call for call in read_retried_calls(turn) if isinstance(call, Call)]
 
 
@@ -358,7 +358,7 @@ class PlayedTruths:
     def play(self, trajectory: Trajectory, load: Callable[[], Session]) -> Start:
         """Return an entry's initial session and the outcomes of its ground truth.
 
-        All variants of a scenario but long-context variants share the session and the outcomes.
+        Except for long-context entries, variants of a scenario share the session and the outcomes.
         """
         if trajectory.long_context or (len(trajectory.turns) == 1 and trajectory.environments):
             return play_alone(trajectory, load)

@@ -102,7 +102,7 @@ class CategoryFacts(NamedTuple):
     group: str | None = None
     """Innermost group in the score table, if any."""
     in_text: bool = False
-    """Whether only models that write calls as text can run the category."""
+    """Whether the category needs a model that writes calls as text."""
     weight: int = 1
     """Weight of the category in BFCL's group ``live``: its number of entries."""
 
@@ -239,7 +239,7 @@ class Subset(StrEnum):
     HARD = "hard"
     EXPERT = "expert"
     MINI = "mini"
-    """Sixty entries of the built-in data set, which rank models almost as all entries do."""
+    """Sixty entries of the built-in data set, with almost the same ranking of models."""
 
 
 class Tier(StrEnum):
@@ -278,12 +278,12 @@ class LongContextSettings(StrictRecord):
     items: int = 0
     """Number of generated items per kind."""
     without: tuple[str, ...] = ()
-    """Words and days of the requests. Generated material contains none of these words, and all
-    generated dates are before these days.
+    """Words and days from the user's requests. Generated material contains none of these words, and
+    generated dates are earlier than these days.
     """
     kinds: tuple[str, ...] = ()
-    """Kinds that get the full number of items, such as ``tickets`` or ``lines`` of files; other
-    kinds get few items. Empty means all kinds.
+    """Kinds of items, such as ``tickets``, that get the full number of items. Other kinds get few
+    items. By default, all kinds get the full number.
     """
 
 
@@ -313,8 +313,8 @@ class Turn(StrictRecord):
     tells: tuple[required_info.Fact, ...] = ()
     """Required information in the answer at the end of the turn."""
     ordered: tuple[tuple[str, ...], ...] = ()
-    """Groups of ground-truth calls, which the model must make in this order. A group of one call
-    means that the order within its list arguments matters.
+    """Groups of ground-truth calls. The model must make the calls of a group in the listed order.
+    In a group of one call, the order of the items in list arguments matters.
     """
     never: tuple[str, ...] = ()
     """Calls that the user prohibits from this turn on; omitted arguments match every value."""
@@ -332,7 +332,7 @@ class Turn(StrictRecord):
 
     @property
     def only_asks(self) -> bool:
-        """Whether the turn needs no call, because its answer only reports earlier results."""
+        """Whether the turn needs no call: the answer only reports earlier results."""
         return bool(self.tells) and not self.ground_truth
 
 
@@ -456,7 +456,7 @@ class Trajectory(StrictRecord):
 
     @property
     def calls(self) -> ComparisonKind | None:
-        """Kind of the comparison of calls, if any; several SQL statements are parallel calls."""
+        """Kind of comparison of the calls. Several SQL statements count as parallel calls."""
         several = self.category is Category.SQL and self.known_calls > 1
         return ComparisonKind.PARALLEL if several else FACTS[self.category].calls
 
@@ -510,6 +510,6 @@ class Trajectory(StrictRecord):
         return _subtract(tuple(functions), self.withheld(turn))
 
     def withheld(self, turn: int) -> frozenset[str]:
-        """Return the functions that are excluded, or that only later turns offer."""
+        """Return the excluded functions, and the functions that a later turn adds."""
         handed_over = [earlier.offers for earlier in self.turns[: turn + 1]]
         return frozenset([*self.excluded, *self.held_out]).difference(*handed_over)

@@ -1,4 +1,4 @@
-"""Named subsets: difficulty tiers, and ``mini``, which ranks models like the whole data set."""
+"""Named subsets: the difficulty tiers, and ``mini`` with almost the same ranking of models."""
 
 from __future__ import annotations
 

@@ -256,7 +256,7 @@ class Vocabulary(FastRandom):
         return f"{self.choice(pools['first'])} {self.choice(pools['last'])}"
 
     def namesakes(self, people: Collection[str]) -> list[str]:
-        """Return permitted full names with a first name or last name of the given people."""
+        """Return permitted full names that share a first or last name with one of the people."""
         found = []
         for full in people:
             first, _, last = full.rpartition(" ")
@@ -375,7 +375,7 @@ _BODIES = 1500
 """Number of texts per kind (for example, messages) that are generated for long contexts."""
 _MIN_CHARS = 16
 _IMITATED = 3
-"""One of this number of generated strings imitates an existing string."""
+"""Average number of generated strings per imitation of an existing string."""
 _CHANGEABLE = re.compile(
     r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|(?:(?<!\d)|(?<=\d{4}-\d\d-\d\d))\d+\.\d+"
 )
@@ -401,7 +401,7 @@ def _write_days(latest: date) -> Sequence[str]:
 class LargeVocabulary(Vocabulary):
     """Vocabulary of thousands of strings. Some strings imitate existing strings.
 
-    An imitation has the words of an existing string, but other numbers and days. Each process
+    An imitation copies the words of an existing string; numbers and days are new. Each process
     fills the templates once. If every text has forbidden words, the texts with the fewest are used.
     """
 
@@ -439,7 +439,7 @@ class LargeVocabulary(Vocabulary):
         return self.line()
 
     def mix(self, first: Collection[Any], second: Collection[Any]) -> list[Any]:
-        """Return the items of both groups in random order, in which each group keeps its order."""
+        """Mix both groups at random; the items of each group keep their order."""
         count = len(first) + len(second)
         places = {*self.sample(range(count), len(second))}
         left, right = iter(first), iter(second)

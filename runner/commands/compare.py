@@ -48,8 +48,7 @@ class ComparisonRule(NamedTuple):
         if self.name == "flips" and lost:
             shown = ", ".join(entry.trajectory.id for entry in lost[:_MAX_FLIPS])
             more = f" and {len(lost) - _MAX_FLIPS} more" if len(lost) > _MAX_FLIPS else ""
-            count = format_count(len(lost), "entry")
-            return f"flips: {count} passed less often in the second run: {shown}{more}"
+            return f"flips: {format_count(len(lost), 'entry')} got worse: {shown}{more}"
         if self.name == "drop" and -overall.difference > self.limit + _ROUNDING:
             return f"drop: the score falls by {-overall.difference:.1%}, limit {self.limit:.1%}"
         if self.name == "significant" and overall.difference < 0 and not overall.is_noise:

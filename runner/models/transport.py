@@ -182,7 +182,7 @@ class _RequestHead(NamedTuple):
 
 
 def _make_tls_context() -> ssl.SSLContext:
-    """Return the TLS settings. They use certifi, because the system may have no certificates."""
+    """Return the TLS settings. By default, certifi is used: the system may have no certificates."""
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
     if not (file or folder):
         file = certifi.where()

@@ -61,7 +61,7 @@ class SecretMask:
     def spare(self, text: str, where: str) -> None:
         """No longer mask the secrets that the JSON ``text`` contains.
 
-        If there are any such secrets, ``where`` is added to ``kept``. ``where`` names the data.
+        ``where`` is the name of the data. ``kept`` gets this name if ``text`` contains a secret.
         """
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:

@@ -70,8 +70,9 @@ class Transition(NamedTuple):
     truncated: bool
     """Whether the step limit ended the trajectory."""
     info: dict[str, Any]
-    """JSON object. ``turn``, ``calls`` and ``results`` describe the step. ``turns_passed`` counts the
-    turns passed so far. ``problem`` is null for a readable answer, ``verdict`` until the end.
+    """JSON object. ``turn``, ``calls`` and ``results`` describe the step. ``turns_passed`` is the
+    number of passed turns. ``problem`` is null if the answer is readable. ``verdict`` is null until
+    the end.
     """
 
 

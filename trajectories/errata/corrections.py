@@ -24,8 +24,8 @@ class CorrectedEntries:
     name: str
     """Name of the errata, as given by the user."""
     right: Mapping[str, Sequence[Trajectory]] = field(default_factory=dict)
-    """Trajectories by id. An answer is right if it passes for at least one trajectory of the entry;
-    the first of these gives the verdict. An entry without trajectories is not judged.
+    """Trajectories by id. An answer is right if it passes for at least one trajectory of the entry.
+    An entry without trajectories is not judged.
     """
     judged: Mapping[str, Assessment] = field(default_factory=dict)
     """Maps ids to valid assessments."""
@@ -35,7 +35,7 @@ class CorrectedEntries:
     """Ids of entries whose published version already contains the correction."""
 
     def of(self, trajectory: Trajectory) -> Sequence[Trajectory]:
-        """Return the trajectories against which an answer to the entry is judged."""
+        """Return the accepted trajectories of the entry; an answer must pass for one of them."""
         return self.right.get(trajectory.id, (trajectory,))
 
 
@@ -44,7 +44,7 @@ AS_PUBLISHED = CorrectedEntries("none")
 
 
 def select_first_right(tries: Iterable[Found], passes: Callable[[Found], bool]) -> Found | None:
-    """Return the first outcome that passes, else the first; None if ``tries`` is empty."""
+    """Return the first passing outcome. If no outcome passes, return the first one, or None."""
     first: Found | None = None
     for found in tries:
         if passes(found):
@@ -144,7 +144,7 @@ def _resolve_call(text: str, published: Trajectory) -> str:
     changes = named["changes"].split(" ~ ")[1:]
     for old, new in zip(changes[::2], changes[1::2], strict=True):
         if call.count(old) != 1:
-            raise DataError(published.id, f"{text}: {old!r} must occur once in the published call")
+            raise DataError(published.id, f"{text}: the published call needs exactly one {old!r}")
         call = call.replace(old, new)
     return call
 

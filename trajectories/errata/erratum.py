@@ -2,8 +2,8 @@
 
 An erratum corrects one version of an entry, identified by a fingerprint. Strings can refer to
 parts of the published entry. ``#2.0`` is the first ground-truth call of the third turn, and ``#2.0
-~ 2023 ~ 2026`` is the same call with a replaced string. In single-turn entries, ``#question`` means
-the published values of the parameter ``question``, and the value null removes a parameter.
+~ 2023 ~ 2026`` is the same call with a replaced string. In single-turn entries, ``#question``
+stands for the published values of the parameter ``question``. The value null removes a parameter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Turns = Mapping[int, tuple[str, ...]]
 """Corrected ground truth by index of the turn, starting at 0."""
 
 Answers = tuple[Mapping[str, Mapping[str, Sequence[Any] | str | None]], ...]
-"""Corrected values by function and parameter, with one item for each expected call."""
+"""Corrected values. Each item is for one expected call; the keys are function and parameter."""
 
 
 NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~ [^~]*)*)")

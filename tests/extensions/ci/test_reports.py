@@ -132,7 +132,7 @@ def steps(path: str, *passing: bool) -> str:
 @pytest.mark.parametrize(
     ("rules", "status", "words"),
     [
-        ("flips", 4, "flips: 1 entry passed less often in the second run: desk_0"),
+        ("flips", 4, "flips: 1 entry got worse: desk_0"),
         ("drop=40%", 4, "drop: the score falls by 50.0%, limit 40.0%"),
         ("drop=0.5", 0, ""),
         ("significant", 0, ""),

@@ -60,7 +60,7 @@ def test_a_function_may_be_out_of_service_for_the_turn_only() -> None:
     entry = replace(ENTRY, turns=(asked, replace(TURN, outages={})))
     assert results(entry, 1) == [True]
     down = replace(TURN, outages={"create_ticket": 0})
-    with pytest.raises(DataError, match="always fails, but the ground truth calls it"):
+    with pytest.raises(DataError, match="always fails, but the ground truth uses it"):
         check_turns(replace(ENTRY, turns=(down,)), "here")
     with pytest.raises(DataError, match="must be 0 to 5 calls, but is 9"):
         check_turns(replace(ENTRY, turns=(replace(TURN, outages={"get_ticket": 9}),)), "here")
