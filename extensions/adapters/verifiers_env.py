@@ -1,6 +1,6 @@
 """Taskset and harness for the verifiers library.
 
-``vf-eval MODULE`` finds the taskset and the harness in the ``__all__`` of a top-level module.
+``vf-eval MODULE`` needs a top-level module whose ``__all__`` names the taskset and the harness.
 """
 
 from __future__ import annotations

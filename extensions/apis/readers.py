@@ -49,7 +49,11 @@ def read_collection(path: Path, name: str) -> ApiCollection:
 
 
 def _read_rapidapi(value: object, where: str) -> Iterator[tuple[ApiFunction, ApiAnswer | None]]:
-    """Yield each function with its example response to the default arguments (or None)."""
+    """Yield each function and its example answer.
+
+    The example answer has the default arguments and the example response. If one of these is
+    missing, the example answer is None.
+    """
     tools = value if isinstance(value, list) else [value]
     for tool in tools:
         if not isinstance(tool, Mapping):
@@ -129,7 +133,11 @@ def _value(given: object, kind: str) -> Any:
 def _read_openapi(
     value: Mapping[str, Any], where: str
 ) -> Iterator[tuple[ApiFunction, ApiAnswer | None]]:
-    """Yield each operation with its example response to the example arguments (or None)."""
+    """Yield each operation as a function, and its example answer.
+
+    The example answer has the example arguments and the example response. If one of these is
+    missing, the example answer is None.
+    """
     for operation in openapi.functions(value, where):
         document = operation.document
         properties: dict[str, Any] = {}

@@ -124,7 +124,7 @@ def execute_runs(
 def _judge(
     prepared: Sequence[PreparedTrajectory], recorded: RecordedEpisode, profile: Profile
 ) -> JudgingResult:
-    """Judge an episode by the corrected versions of its entry; one pass is enough."""
+    """Judge an episode against the versions of its entry until the episode passes."""
     judged = select_first_right(
         (judge_again(each, recorded, JudgingTerms(profile)) for each in prepared),
         lambda judgement: judgement.verdict.valid,

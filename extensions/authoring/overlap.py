@@ -25,7 +25,7 @@ class SharedText(NamedTuple):
 
     id: str
     shared: int
-    """Number of the entry's distinct word sequences that also occur in the other data set."""
+    """Number of distinct word sequences that the entry and the other data set have in common."""
     runs: int
     """Number of distinct word sequences in the entry."""
     other: str
@@ -45,7 +45,8 @@ class Overlap(NamedTuple):
     entries: int
     others: int
     shared: Sequence[SharedText]
-    """Entries of the first data set with common sequences; the largest share comes first."""
+    """Entries of the first data set that share word sequences with the second one. Entries with a
+    larger share come first."""
 
 
 def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:

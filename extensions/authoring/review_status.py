@@ -71,7 +71,7 @@ class Review(StrictRecord):
     reason: str = ""
     """Reason of the outcome; required unless the entry is sound."""
     mended: str = ""
-    """Description of the correction. Without one, ``kept`` or ``withdrawn`` has the reason."""
+    """Description of the correction. ``kept`` and ``withdrawn`` explain a missing correction."""
     kept: str = ""
     withdrawn: str = ""
 
@@ -239,9 +239,10 @@ class ReviewerAgreement(NamedTuple):
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
     """Return the agreement of each pair of reviewers.
 
-    Each pair has up to two figures: one for the entries that both reviewers saw in the same
-    version, and one for all entries. For an entry, the last version that both reviewers saw counts.
-    Without a common version, each reviewer's last review counts.
+    Each pair of reviewers has up to two figures. One covers the entries that both saw in the same
+    version, and the other covers all entries. If both saw several versions of an entry, the reviews
+    of the last common version are compared. Without a common version, each reviewer's last review
+    counts.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

@@ -97,7 +97,7 @@ RULES = (
     ),
     Rule(
         generated_items.WHOLE,
-        "no user message asks about a whole list or file that generated items extend",
+        "no user message asks about a whole list or file that contains generated items",
         replays=generated_items.check_whole,
     ),
     Rule(
@@ -107,7 +107,7 @@ RULES = (
     ),
     Rule(
         alternatives.ACCEPTS,
-        "an accepted alternative returns a word that the replaced call also returns",
+        "the results of an accepted alternative and of the replaced call share a word",
         replays=alternatives.check_alternatives,
     ),
     Rule(

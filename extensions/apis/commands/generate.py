@@ -28,9 +28,8 @@ EXAMPLE = "turnwise env generate faker.json -o faker.jsonl --model scripted"
 
 NOTES = (
     "Run the command in the folder that contains the collection and its module. Each request asks "
-    "the writer for ten instructions. The command judges each entry with all calls, then "
-    "with one call left out at a time. It keeps an entry only if the entry passes with all calls "
-    "and fails whenever a call is left out.\n"
+    "the writer for ten instructions. The command keeps an entry only if every call is necessary. "
+    "With all calls, the entry must pass. If any single call is removed, the entry must fail.\n"
 )
 _SCRIPTED = "scripted"
 _MAX_IDLE_REQUESTS = 5

@@ -163,7 +163,7 @@ class Author:
         return {"draft": self._create(entry)}
 
     def open(self, given: Json) -> Json:
-        """Open a saved entry, or a copy of a source entry, as a draft; return the draft's key."""
+        """Create a draft from a saved entry or from a source entry; return the draft's key."""
         id = str(given.get("id", ""))
         if given.get("from") == "source":
             return {"draft": self._create(_copied(self._source(), id))}

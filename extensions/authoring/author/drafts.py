@@ -26,7 +26,7 @@ class Draft(NamedTuple):
     entry: dict[str, Any]
     """The entry as a JSON object, which may still be invalid."""
     base: str | None = None
-    """Version of the saved entry when its draft was created; None if the entry is new."""
+    """Version that the saved entry had when this draft was created; None if the entry is new."""
     revision: int = 0
     """Number of changes so far. A change that starts from an older revision is refused."""
 

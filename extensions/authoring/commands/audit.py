@@ -52,7 +52,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
 
     runs: tuple[Path, ...] = argument("run folder, result file, or folder of result files", "RUN")
     groups: tuple[tuple[str, tuple[str, ...]], ...] = option(
-        "treat runs as one model if their names match a pattern, such as 'gpt-*'; repeatable",
+        "group the runs that match name patterns (such as 'gpt-*') into one model; repeatable",
         "NAME=RUN,RUN",
         default=(),
         read=_parse_group,
@@ -65,7 +65,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
 
 
 def run(options: Options) -> int:
-    """Print entries that all models fail, or in which most models reach the same wrong state."""
+    """Print suspicious entries: all models fail, or most models reach the same wrong state."""
     runs = read_runs(options.runs)
     models = group_by_model(runs, options.groups)
     ids = dict.fromkeys(id for recorded in runs.values() for id in recorded.ids)
@@ -166,8 +166,8 @@ def _lines(
         agreement = finding.agreement
         names = ", ".join(agreement.models)
         yield (
-            f"  from turn {agreement.turn + 1} on, these models reach the same state, "
-            f"which differs from the ground truth: {names}"
+            f"  from turn {agreement.turn + 1} on, these models agree on a state that "
+            f"differs from the ground truth: {names}"
         )
         yield from (f"    {difference}" for difference in agreement.differences)
     yield from (f"  {each}" for each in said)

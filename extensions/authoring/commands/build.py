@@ -26,7 +26,7 @@ class Options:
         "folder of scenarios NAME.json (default: the built-in ones)", "DIR", default=SCENARIOS
     )
     chars: int | None = option(
-        "total characters of results in a long context (default: 24,000 or 60,000, by entry)",
+        "characters of all results in a long-context entry (default: 24,000 or 60,000)",
         "N",
         read=positive,
     )

@@ -41,7 +41,7 @@ class Options(JsonOption):
 
 
 def run(options: Options) -> int:
-    """Print the entries of A that have word sequences from B. Also print the canaries in B."""
+    """Print the entries of A that have word sequences from B, and the canaries in B."""
     canaries: list[str] = []
     first, second = _load_texts(options.first), _load_texts(options.second)
     if options.second != _OURS:
@@ -111,8 +111,8 @@ def _lines(found: Overlap, options: Options) -> Iterator[str]:
     count = len(found.shared)
     share = count / found.entries if found.entries else 0.0
     yield (
-        f"{first}: {count} of {found.entries} entries ({share:.1%}) share {options.words} "
-        f"consecutive words with an entry of {second} ({found.others} entries)"
+        f"{first}: {count} of {found.entries} entries ({share:.1%}) contain {options.words} "
+        f"consecutive words that also occur in {second} ({found.others} entries)"
     )
     if not count:
         return

@@ -146,8 +146,8 @@ def _listed_by_rule(shown: Mapping[str, Sequence[Finding]], lines: int | None) -
         left = len(problems) - share
         if left > 0:
             yield (
-                f"... and {left} more findings of {rule} (--all prints all findings, "
-                f"--rules {rule} prints more of this rule)"
+                f"{left} more findings of {rule}: use --rules {rule} to print more of them, or "
+                "--all to print all findings"
             )
     if shown:
         yield ""
@@ -159,7 +159,7 @@ def _as_table(rules: Sequence[Rule], allowed: ReviewedFindings, entries: int) ->
     yield table(rows)
     yield (
         f"{format_count(entries, 'entry')} checked; "
-        'column "entries": number of entries with errors or warnings'
+        'the column "entries" counts entries with errors or warnings'
     )
 
 

@@ -26,7 +26,7 @@ from envs.tool import bind
 from extensions.authoring.graph.graph import TOOLS, Edge, Graph, fill, find_carried_values, flows
 
 _TRIES = 40
-"""Number of consecutive failed random moves after which a path ends."""
+"""A path ends after this number of failed random moves in a row."""
 
 
 class ValueOrigin(StrEnum):
@@ -104,8 +104,8 @@ def sample(
     """Sample a path of limited length that first visits the wanted functions and edges.
 
     Random moves call only functions of the backends in ``focus``. If ``want`` names functions or
-    edges, the default of ``focus`` is all backends, and every turn has the maximum number of calls.
-    If ``want`` is empty, the default of ``focus`` is one to three random backends.
+    edges, ``focus`` defaults to all backends, and every turn gets ``calls_per_turn`` calls. If
+    ``want`` is empty, ``focus`` defaults to one to three randomly chosen backends.
     """
     random = Random(seed)
     wishes = list(want or ())
@@ -131,7 +131,11 @@ def cover(
     missing: Iterable[str],
     limit: int | None = None,
 ) -> list[Path]:
-    """Sample paths with seeds from ``seed`` on; stop when a path adds no name in ``missing``."""
+    """Sample paths that cover the functions and edges in ``missing``.
+
+    The first path uses the seed ``seed``, the next path uses ``seed + 1``, and so on. Sampling
+    stops at the first path that covers no further name of ``missing``.
+    """
     paths: list[Path] = []
     left = list(missing)
     while left and (limit is None or len(paths) < limit):
@@ -306,7 +310,7 @@ def _scalars(value: Any, path: str = "$") -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Number of paths that cover each function, edge, backend and pair of backends."""
+    """For each function, edge, backend and pair of backends: the number of paths that cover it."""
 
     paths: int
     functions: Mapping[str, int]

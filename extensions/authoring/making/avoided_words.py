@@ -23,7 +23,8 @@ from trajectories.vocabulary import (
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LONG = 4
-"""A word of at least this length also clashes with a longer word that begins with it."""
+"""Two words that both have at least this length also clash if one word begins with the other.
+Shorter words clash only if they are equal."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
 """Functions whose results depend on whole files or directories."""
@@ -34,17 +35,18 @@ def find_meant_words(
 ) -> tuple[str, ...]:
     """Return the words that generated items must avoid.
 
-    The function returns:
+    Generated items must avoid:
 
-    - words of generated items and of people's names, if a similar word is in a user message or in
-      an argument of the ground truth;
-    - airports and days that the user or the ground truth mentions; a day without a year means this
-    day of every year;
-    - numbers in ``said``;
-    - names of files that a call of the ground truth reads as a whole.
+    - Words that resemble a word of the user or of a ground-truth argument. Only words of generated
+      items and of people's names are compared.
+    - Airports and days that the user or the ground truth mentions. A day without a year stands for
+      this day of every year.
+    - Numbers in ``said``.
+    - Names of files that a ground-truth call reads as a whole.
 
-    ``phrases`` is None for a long context, whose items imitate the scenario's texts. The function
-    then also returns words that the scenario's texts and the user's messages have in common.
+    For a long context, ``phrases`` is None, because the items imitate the scenario's texts. The
+    function then also returns words that the scenario's texts and the user's messages have in
+    common.
     """
     is_long = phrases is None
     if phrases is None:
@@ -78,7 +80,10 @@ def find_meant_words(
 def _list_clashing_words(
     spoken: Collection[str], names: Collection[str], phrases: PhraseTemplates
 ) -> frozenset[str]:
-    """Return words of generated items and of ``names`` that resemble a word in ``spoken``."""
+    """Return the words that resemble a word in ``spoken``.
+
+    Words of generated items and words of ``names`` are compared.
+    """
     ours = {
         word for pool in (*POOLS.values(), names) for text in pool for word in split_words(text)
     }
@@ -88,8 +93,8 @@ def _list_clashing_words(
 def find_replaced_files(base: Trajectory) -> set[str]:
     """Return the existing files that the ground truth overwrites or removes.
 
-    The builder adds no lines to these files, because the ground truth would delete the lines
-    without a request of the user.
+    The builder adds no lines to these files, because the ground truth would delete the added
+    lines.
     """
     there = {*_list_files(base.config.get("GorillaFileSystem", {}).get("root", {}))}
     truth = [call for turn in base.turns for call in calls(turn)]

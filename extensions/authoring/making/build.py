@@ -51,9 +51,10 @@ def compose(
     """Return a scenario's composite trajectory; None if it has no long-context variant.
 
     The function tries ``seed`` (default: derived from the id) and the seeds after it. It
-    does not search for functions that can replace the held-out functions; ``hold_out`` does.
+    does not check whether other functions can replace the held-out functions. ``hold_out`` checks
+    this.
 
-    Raises DataError if a variant cannot be made, or if the generated items of every tried seed
+    Raises DataError if a variant cannot be made. For example, the generated items of every seed may
     contain the value that the user omits.
     """
     notes = scenario.notes

@@ -1,9 +1,9 @@
 """Maker of long-context variants: a scenario in a world with many similar items.
 
 ``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
-This module excludes words that could match a user's request from the generated items. The module
-replays the ground truth once without the items and once with the items. The module then adapts
-arguments and required information to the new results.
+This module makes sure that the generated items contain no words that could match a user's request.
+The module replays the ground truth once without the items and once with the items. The module then
+adapts arguments and required information to the new results.
 """
 
 from __future__ import annotations
@@ -38,22 +38,24 @@ from trajectories.vocabulary import KINDS
 SEEDS = 20
 """Maximum seeds that are tried."""
 MIN_CHARS, LONGER_CHARS = 24_000, 60_000
-"""Minimum characters in a ground truth's results: for usual entries, and for longer entries."""
+"""Minimum length of all results of a ground truth, in characters. ``LONGER_CHARS`` applies to the
+entries that are made longer."""
 MAX_ITEMS = 2_400
 """Maximum number of generated items of a kind."""
 _LONGER_SHARE = 5, 8
-"""Share of the entries that are made longer if possible, as numerator and denominator."""
+"""Numerator and denominator of the share of entries that the maker tries to make longer."""
 _MARGIN = 1.06
-"""Factor for the wanted length, because other seeds make the results slightly shorter."""
+"""Factor by which the first seed's results exceed the wanted length. Other seeds can make the
+results slightly shorter."""
 _PROBED = 200
 """Number of items per kind in a trial that measures the growth of the results."""
 _MIN_SHARE = 0.05
-"""A kind of items is used only if it causes at least this share of the results' growth."""
+"""Kinds of items that cause less than this share of the results' growth are not used."""
 MAX_COPIED_CHARS = 200
 """Maximum characters of generated items in a ground-truth argument."""
 
 MAX_LISTED = 50
-"""Maximum length of a list of which an answer has to name each item."""
+"""An answer need not name every item of a list that has more items than this."""
 
 _Value = str | int | float
 
@@ -68,11 +70,9 @@ def lengthen(
 ) -> Trajectory | None:
     """Add items to a trajectory; return None if its results cannot become long enough.
 
-    The function tries several seeds until no filter of a ground-truth call selects a generated
-    item.
+    The function tries several seeds until no filter of the ground truth selects generated items.
 
-    Raises DataError if generated items make a needed value ambiguous, or if, with every tried seed,
-    a filter selects generated items.
+    Raises DataError if generated items make a needed value ambiguous, or if no seed works.
 
     Args:
         base: The trajectory.
@@ -101,7 +101,10 @@ def lengthen(
             return None
         if filters_hold:
             return longer
-    message = f"long_context: with all {SEEDS} seeds, a filter selects generated items"
+    message = (
+        f"long_context: none of {SEEDS} seeds works, because a filter of the ground truth always "
+        "selects generated items"
+    )
     raise DataError(base.id, message)
 
 
@@ -135,7 +138,7 @@ def _find_kinds(bare: Trajectory, bulk: LongContextSettings) -> tuple[str, ...]:
 
 
 def count_read(bare: Trajectory, bulk: LongContextSettings) -> int:
-    """Return the number of characters in the ground truth's results with generated items."""
+    """Add generated items; return the number of characters in the ground truth's results."""
     session = start(replace(bare, long_context=bulk))
     read = 0
     for turn in bare.turns:
@@ -181,7 +184,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
     """Count the characters in the results; also tell whether all filters exclude added items.
 
-    A filter is not checked if it already selects generated items in the base trajectory.
+    A filter is checked only if it selects no generated items in ``base``.
     """
     short, long, bare = start(base), start(longer), start(by_hand)
     read, filters_hold = 0, True
@@ -272,7 +275,9 @@ class _LongContextFacts:
         self._listings += _long_listings(was.value, is_now.value)
 
     def turn(self, turn: Turn, where: str) -> tuple[Fact, ...]:
-        """Return a turn's facts with their new values. First call ``see`` with all results.
+        """Return a turn's facts with their new values.
+
+        Before you call this method, pass each result of the turn to ``see``.
 
         Raises DataError if a fact is ambiguous or missing in the results with generated items.
         """
@@ -309,11 +314,14 @@ class _LongContextFacts:
                 made = replace(fact, items=tuple(taken))
         doubt = self._now.doubt(made)
         if doubt and doubt.serious and not self._before.doubt(fact):
-            raise DataError(where, f"tells: {fact} is missing in the results after items are added")
+            raise DataError(where, f"tells: the results with added items do not contain {fact}")
         return made
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
-        """Return a number's new value; ``unit`` selects one of several fields with the number."""
+        """Return the new value of a number.
+
+        If several fields contain this number, ``unit`` names the right field.
+        """
         found = _find_number(self._places, number) or _find_number(self._earlier, number)
         stems = _singulars(unit)
         named = {now for name, now in found if stems & _singulars(name)}
@@ -325,7 +333,7 @@ class _LongContextFacts:
         return value
 
     def _text(self, text: str) -> str:
-        """Return the new value of ``text``; a text that the new results contain does not change."""
+        """Return the new value of ``text``, or ``text`` itself if the new results contain it."""
         if not self._now.doubt(Text(text)):
             return text
         found = [str(place.now) for place in (*self._earlier, *self._places) if place.was == text]
@@ -352,7 +360,7 @@ def _singulars(name: str) -> set[str]:
 
 
 class _ResultPlace(NamedTuple):
-    """A path in a call's result, with the values in two worlds: without and with added items."""
+    """Value of one field: ``was`` without added items, and ``now`` with added items."""
 
     name: str
     """Name of the field."""
@@ -376,7 +384,10 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Pair the values at equal paths of two results; for lists of unequal length, the lengths."""
+    """Pair the values at equal paths of two results.
+
+    If two lists have different lengths, pair the lengths of these lists.
+    """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
@@ -404,10 +415,10 @@ def _adapt_alternative(
 def _still_shows(
     was: AlternativeRead, is_now: AlternativeRead, short: Session, long: Session
 ) -> bool:
-    """Tell whether an alternative call still shows an original value after items were added.
+    """Tell whether an alternative call shows an original value in the world with added items.
 
-    For example, return False if ``tail`` shows only generated lines. The numbers in the new result
-    of the ground-truth call also count as original values.
+    For example, return False if ``tail`` shows only generated lines. Numbers that the ground-truth
+    call returns in this world count as original values, too.
     """
     old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
     shown = _list_lines([is_now.call], long)

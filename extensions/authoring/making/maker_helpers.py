@@ -72,7 +72,7 @@ def successful_calls(
 
 
 def candidate_calls(tool: Tool, known: Sequence[Any], limit: int) -> Iterator[Call]:
-    """Yield calls of a function; each argument is a value in ``known`` with the right type."""
+    """Yield calls of a function; take arguments of the right types from ``known``."""
     parameters = make_spec(tool).parameters
     names = [parameter.name for parameter in parameters]
     choices = [

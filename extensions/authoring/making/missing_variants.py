@@ -1,7 +1,8 @@
 """Maker of variants that lack a parameter or a function until a later turn.
 
 Before the later turn, a model should make no call that changes state. A missing value
-must not be available elsewhere. No other functions may replace a missing function.
+must not be available elsewhere. While a function is missing, other functions must not be able to
+replace this function.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from trajectories.replay_queries import list_messages
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 READS_PER_FUNCTION = 300
-"""Maximum number of calls per read-only function in the search for a missing value."""
+"""Each read-only function is called at most this often in the search for a missing value."""
 
 
 def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
@@ -45,8 +46,8 @@ def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
     if not find_supplied_values(base, notes):
         raise DataError(
             base.id,
-            "missing_parameter: the model can find the value before the user's answer; "
-            "leave out another value",
+            "missing_parameter: the model can find the value before the user states it; "
+            "choose another value to leave out",
         )
     return derived(base, Category.MISSING_PARAMETER, turns=split_turn(base.turns, notes))
 
@@ -93,9 +94,8 @@ def _reorder(turn: Turn, notes: VariantNotes) -> Turn:
 def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | int | float]:
     """Return the needed values that the model can learn only from the user's answer.
 
-    Earlier messages and results, the function documents and the state without secrets do not
-    contain these values. A limited search with read-only functions does not find these values,
-    either.
+    Values in earlier messages, earlier results, function documents or the state (without secrets)
+    are left out. Values that a limited number of read-only calls return are also left out.
 
     Raises DataError if the turn in ``notes`` does not exist.
     """
@@ -147,7 +147,7 @@ FIRST_CALLS = 40
 """Maximum number of calls that are tried as the first call of a pair. Each leads to another
 state."""
 SECOND_CALLS = 12
-"""Maximum number of calls per function that are tried as the second call of a pair."""
+"""If pairs of calls are tried: maximum number of second calls per function."""
 STEPS = 6
 """Maximum number of intermediate results per function in a calculation."""
 
@@ -168,7 +168,7 @@ def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:
 def delay_turn(
     turns: Sequence[Turn], notes: VariantNotes, index: int | None = None
 ) -> tuple[Turn, ...]:
-    """Split a turn in two: the request, and a turn that offers the held-out functions.
+    """Split a turn: the first part has the request, the second offers the held-out functions.
 
     ``index`` is the turn's index (default: the index in ``notes.missing_function``).
     """
@@ -301,7 +301,10 @@ def _find_reads(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Find a call of another function for each wanted result; return [] if a result has none."""
+    """Return calls of other functions that return the wanted results.
+
+    Return [] if a wanted result is not found.
+    """
     session.restore(before)
     place = next(i for i, call in enumerate(truth) if call.name in held_out)
     session.play(truth[:place])

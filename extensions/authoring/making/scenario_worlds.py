@@ -19,7 +19,7 @@ from trajectories.vocabulary import ItemSettings, load_phrases
 
 
 def surround(base: Trajectory, seed: int, items: int, said: Sequence[str]) -> Trajectory:
-    """Return a base trajectory with additional generated items of each kind in its config.
+    """Add generated items of each kind to the config of a base trajectory.
 
     Raises DataError if the config is invalid.
     """

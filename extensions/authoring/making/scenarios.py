@@ -46,14 +46,14 @@ class MissingParameter(StrictRecord):
 
 @dataclass(frozen=True)
 class MissingFunction(StrictRecord):
-    """Functions that are missing in the turn that needs them, and are offered one turn later."""
+    """Functions that the entry offers one turn after the turn that needs them."""
 
     turn: int
     """Index of the turn that needs the functions, counted in the base trajectory."""
     functions: tuple[str, ...]
     """Names of the needed functions."""
     stand_ins: tuple[str, ...] = ()
-    """Other functions that are also missing, because they could do part of the task."""
+    """Further functions that are held out, because they could do part of the task."""
 
     @property
     def held_out(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Rule ACCEPTS: an accepted alternative returns a word that the ground-truth call also returns.
+"""Rule ACCEPTS: the results of an accepted alternative and of the replaced call share a word.
 
-Alternatives that return a number are not checked: the number can be a count, such as the number of
-lines in place of the lines.
+Alternatives that return a number are not checked, because the number can be a count. For example, a
+function can return the number of lines instead of the lines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WORD = re.compile(r"\w+")
 
 
 def check_alternatives(entry: Entry) -> Iterator[Finding]:
-    """Report alternatives whose result has no word in common with the ground truth's result."""
+    """Report alternatives whose results share no word with the ground-truth result."""
     for index, turn in enumerate(entry.trajectory.turns):
         for position, alternative in enumerate(turn.accepts):
             step = entry.turns[index][turn.ground_truth.index(alternative.call)]
@@ -31,7 +31,8 @@ def check_alternatives(entry: Entry) -> Iterator[Finding]:
             shown, wanted = _list_words(results), _list_words([step.result])
             if step.function != "cd" and wanted and shown.isdisjoint(wanted):
                 message = (
-                    f"{', '.join(alternative.instead)} returns no word that {step.function} returns"
+                    f"the results of {', '.join(alternative.instead)} and of {step.function} "
+                    "have no word in common"
                 )
                 field = f"accepts[{position}]"
                 yield entry.finding(ACCEPTS, Severity.WARNING, index, field, message)

@@ -1,7 +1,7 @@
 """Rule DUPLICATE: no question occurs twice. Rule DOCS: the function documents are correct.
 
 Near duplicates have most of their words in common (Jaccard index of the word sets). Near
-duplicates share a rare word, so only pairs with a common rare word are compared.
+duplicates share a rare word, so only pairs that share a rare word are compared.
 
 Our function documents are derived from signatures and docstrings, so DOCS checks the docstrings.
 BFCL's function documents are data files; DOCS compares these documents with the functions.
@@ -60,7 +60,7 @@ def _collect_asked_words(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def find_near_duplicates(texts: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, float]]:
-    """For each near duplicate, yield its index, the original's index, and their Jaccard index."""
+    """Yield each near duplicate's index, the original's index, and the similarity of the two."""
     frequency = Counter([word for words in texts for word in words])
     holders: dict[str, list[int]] = {}
     for index, words in enumerate(texts):
@@ -88,7 +88,7 @@ def collect_words(text: str) -> frozenset[str]:
 
 def _describe_duplicate(later: _TurnText, earlier: _TurnText, similarity: float) -> Finding:
     place = f"turn {earlier.turn + 1} of {earlier.entry.trajectory.id}"
-    message = f"asks the same question as {place}: {similarity:.0%} of the words are equal"
+    message = f"asks the same question as {place}: both share {similarity:.0%} of their words"
     severity = Severity.ERROR if similarity == 1 else Severity.WARNING
     return later.entry.finding(DUPLICATE, severity, later.turn, "messages", message)
 
@@ -212,4 +212,4 @@ def _mismatches(tool: Tool, properties: Mapping[str, Any], required: list[str]) 
             yield Severity.ERROR, field, "the parameter is not documented"
         elif (parameter.default is parameter.empty) != (name in required):
             told, real = ("required", "optional") if name in required else ("optional", "required")
-            yield Severity.ERROR, field, f"is documented as {told}, but is {real}"
+            yield Severity.ERROR, field, f"the parameter is documented as {told}, but it is {real}"

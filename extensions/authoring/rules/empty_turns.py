@@ -2,7 +2,8 @@
 
 In a later turn, the user states the missing value, or the entry offers the missing function. Before
 the later turn, no message and no read call may show the value. The call that needs the value must
-not accept every value. No other offered function may return the results of the missing function.
+not accept every value. The results of the missing function must not be available from other
+functions.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _REQUEST = re.compile(
 
 
 def check_waiting(entry: Entry) -> Iterator[Finding]:
-    """Report requests without ground truth that lack neither a value nor a function.
+    """Report requests that have no ground truth although a model could fulfil them.
 
     In the categories with missing information, at least one turn must lack a value or function.
     """
@@ -71,10 +72,12 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
             )
             yield entry.finding(WAITS, Severity.WARNING, index, "ground_truth", message)
     if category in LACKS_VALUE and not for_value:
-        message = f"{category}: no turn lacks a value that the user states in a later turn"
+        message = (
+            f"{category}: there is no turn that needs a value which the user states only later"
+        )
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
     if category in LACKS_FUNCTION and not for_function:
-        message = f"{category}: no turn lacks a function that the entry adds in a later turn"
+        message = f"{category}: there is no turn that needs a function which is offered only later"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
 
 
@@ -87,7 +90,7 @@ def _is_request(entry: Entry, index: int) -> bool:
 
 
 class _AwaitedValue(NamedTuple):
-    """Value that a later call needs, with the step and the parameter of this call."""
+    """A value that a later call needs."""
 
     step: TruthStep
     parameter: str
@@ -172,7 +175,7 @@ def _find_source(entry: Entry, index: int, value: _AwaitedValue) -> str:
 
 
 def _check_held_out(entry: Entry, index: int) -> Iterator[Finding]:
-    """Report a turn that adds functions although earlier functions can give the same results."""
+    """Report the functions that a turn adds if earlier functions return the same results."""
     offers = entry.trajectory.turns[index].offers
     late = [step for step in entry.turns[index] if step.function in offers]
     if not late or any(step.result.changed or not step.result.ok for step in late):
@@ -185,5 +188,8 @@ def _check_held_out(entry: Entry, index: int) -> Iterator[Finding]:
             return
         instead.append(source)
     names = ", ".join(dict.fromkeys(step.function for step in late))
-    message = f"no need to hold out {names}; other calls give the results: {brief(instead[0], 120)}"
+    message = (
+        f"the entry need not hold out {names}, because other calls return the same results: "
+        f"{brief(instead[0], 120)}"
+    )
     yield entry.finding(WAITS, Severity.WARNING, index, "offers", message)

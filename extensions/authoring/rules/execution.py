@@ -48,7 +48,7 @@ def _find_schema_mismatch(entry: Entry, call: Call | MalformedCall) -> str:
 
 
 def check_offers(entry: Entry) -> Iterator[Finding]:
-    """Report needed functions that a turn does not offer, unneeded offers and unused backends."""
+    """Report missing functions, superfluous functions and unused backends."""
     trajectory = entry.trajectory
     functions = tuple(
         [
@@ -170,7 +170,7 @@ def check_sound(entry: Entry) -> Iterator[Finding]:
 
 
 def check_complete(entry: Entry) -> Iterator[Finding]:
-    """Yield ground-truth calls that need a missing object, and messages that name unknown files.
+    """Report calls that ask for missing objects, and messages that name unknown files.
 
     A file is unknown if its name does not occur in the config, the ground truth or a result.
     """
@@ -198,7 +198,8 @@ def _find_unknown_files(entry: Entry) -> Iterator[Finding]:
 
 
 Existing = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
-"""Gets a state and a call's arguments; returns the name of the existing equal object, or ""."""
+"""Function of a state and a call's arguments. If an equal object exists already, the function
+returns its name, else ""."""
 
 
 def _find_equal(field: str, *keys: str) -> Existing:
@@ -221,7 +222,7 @@ MADE: Mapping[str, Existing] = {
         "booking_record", "travel_from", "travel_to", "travel_date", "travel_class"
     ),
 }
-"""For each function that can create a duplicate: the function that finds the original."""
+"""Maps each function that can create a duplicate to the function that finds the original."""
 
 
 def check_unique(entry: Entry) -> Iterator[Finding]:

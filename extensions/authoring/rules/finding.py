@@ -93,7 +93,7 @@ class ReviewedFindings(NamedTuple):
     """Findings in two lists: findings that a listed exception allows, and all others."""
 
     problems: list[Finding]
-    """Findings that no exception allows, and one finding for each unused exception."""
+    """Findings without a matching exception, and one finding for each unused exception."""
     excepted: list[tuple[Finding, FindingException]]
 
 
@@ -123,10 +123,9 @@ def apply(
     *,
     whole: bool = True,
 ) -> ReviewedFindings:
-    """Split findings into excepted and other findings; also report unused exceptions.
+    """Split findings into excepted and other findings.
 
-    An unused exception is reported only if ``whole`` is true and the exception's rule and entry
-    were checked.
+    If ``whole`` is true, also report each unused exception whose rule and entry were checked.
     """
     bases = {trajectory.id: trajectory.base for trajectory in trajectories}
     checked = {*bases, *bases.values()}

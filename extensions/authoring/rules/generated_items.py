@@ -1,9 +1,9 @@
 """Rules BULK, WHOLE and DATES, which check the generated items of an entry.
 
 WHOLE makes each ground-truth call again in a config without generated items, and compares the
-lengths of the two results. A shorter second result shows that generated items extend a list or
-file. WHOLE reports user messages that ask for the last line, the size or the whole content of an
-extended list or file.
+lengths of the two results. If the result without generated items is shorter, a list or file
+contains generated items. WHOLE reports user messages that ask for the last line, the size or the
+whole content of such a list or file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MIN_CHARS = 800
 """A result with fewer characters almost never contains generated items."""
 _LONG_CATEGORIES = (Category.LONG_CONTEXT, Category.COMPOSITE)
 _MIN_GROWTH = 200
-"""Minimum number of characters that generated items add to an extended result."""
+"""A result counts as extended if generated items add at least this number of characters."""
 _MAX_YEARS = 10
 """Maximum distance in years from the latest year in the text. Earlier years are ignored, because
 they are usually years of birth."""
@@ -73,7 +73,7 @@ def check_bulk(entry: Entry) -> Iterator[Finding]:
 
 
 def check_whole(entry: Entry) -> Iterator[Finding]:
-    """Yield a finding if the user asks about a whole list or file that generated items extend."""
+    """Report user messages about a whole list or file that contains generated items."""
     if entry.trajectory.long_context is None or entry.dataset.tolerant:
         return
     bare = Entry(entry.dataset, replace(entry.trajectory, long_context=None))
@@ -97,7 +97,7 @@ def check_whole(entry: Entry) -> Iterator[Finding]:
 
 
 def check_dates(entry: Entry) -> Iterator[Finding]:
-    """Yield config days that are years away from the days in user messages and calls."""
+    """Report config dates that are years before or after the dates in messages and calls."""
     trajectory = entry.trajectory
     texts = [turn.words for turn in trajectory.turns]
     calls = [call for turn in entry.calls for call in turn if isinstance(call, Call)]

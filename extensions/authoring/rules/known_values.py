@@ -54,7 +54,7 @@ from trajectories.example_steps import make_expected_step, make_expected_value
 PROVENANCE = "PROVENANCE"
 
 MIN_BOUND = 10
-"""Smallest documented limit, such as the size of a tank, from which a value is subtracted."""
+"""Minimum documented limit for differences, such as the size of a tank minus its content."""
 _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precision)", re.IGNORECASE)
 
 
@@ -112,7 +112,7 @@ class _KnownValues:
     def look_up(
         self, entry: Entry, step: TruthStep, name: str, literal: str | float, doubt: UnclearOrigin
     ) -> UnclearOrigin | None:
-        """Return the doubt about a value's origin, or None if a read call returns the value."""
+        """Return why a value's origin is unclear, or None if a read call returns the value."""
         found: list[ReadingCall] = []
         for moment in dict.fromkeys([0, step.position]):
             found += self._lookups_at(entry, entry.turns[step.turn][moment])
@@ -244,7 +244,11 @@ def _check_right_step(entry: Entry, task: CallEntry) -> Iterator[Finding]:
         failure = judge(task, make_expected_step(task, profile), "fc", profile).failure
         if failure is not None and failure.calls is not None:
             why = brief("; ".join(failure.calls.lines()), 200)
-            yield _error(entry, "expects.answers", f"{profile.name}: no call can pass: {why}")
+            yield _error(
+                entry,
+                "expects.answers",
+                f"no call can pass under the profile {profile.name}: {why}",
+            )
 
 
 def _check_values(entry: Entry, task: CallEntry) -> Iterator[Finding]:
@@ -266,7 +270,7 @@ def _check_values(entry: Entry, task: CallEntry) -> Iterator[Finding]:
 
 
 def _strip_sql(entry: Entry, parameter: str, allowed: Sequence[Any]) -> Sequence[Any]:
-    """Return the allowed values, with literals and columns in place of SQL expressions."""
+    """Replace SQL expressions among the allowed values by their literals and columns."""
     if parameter not in ("columns", "conditions") or not statements.is_executed(entry):
         return allowed
     return [

@@ -24,13 +24,13 @@ CALLS = 120
 PER_EPISODE = 50
 """Number of calls after which the session is restored, because a session has a call limit."""
 VALUES = 60
-"""Maximum number of read values that are tried. Values with words of the user come first, then the
-latest values."""
+"""Maximum number of values from results that are tried as arguments. Values that contain a word of
+the user come first, then values of the latest results."""
 CALCULATOR = "MathAPI"
 """Backend without state: the same arguments always give the same result."""
 
 SMALL = 100
-"""Whole numbers with a smaller absolute value often occur in results by chance."""
+"""Whole numbers below this absolute value often occur in results by chance."""
 MIN_CODES = 5
 """A document with at least this number of codes is assumed to list all valid codes."""
 
@@ -83,9 +83,10 @@ class ReadingCall:
 def lookups(
     session: Session, offered: Collection[str], said: Sequence[str], shown: Sequence[Result]
 ) -> Iterator[ReadingCall]:
-    """Yield read calls with known values, then read calls with values from the first results.
+    """Yield read calls in two rounds.
 
-    All calls run in a fork of the session.
+    The arguments of the first round are known values. The arguments of the second round are values
+    from the results of the first round. All calls run in a fork of the session.
     """
     tools = [
         tool

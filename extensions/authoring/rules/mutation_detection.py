@@ -1,15 +1,15 @@
 """Rules NULL, DETECT and BREVITY: the verdict depends on every call and every argument.
 
 Each mutant omits one ground-truth call, or changes one argument to a similar value, such as another
-enum value or the next number. A call is never omitted if other calls of the same turn may replace
-the call. The seed selects the new values. The checker should reject each mutant. The module
-``mutations`` makes further mutants.
+enum value or the next number. If other calls of the same turn can replace a call, no mutant omits
+this call. The seed selects the new values. The checker should reject each mutant. The module
+``mutations`` makes other kinds of mutants, for example with added calls.
 
 BREVITY reports three kinds of superfluous calls:
 
-- a read call that the checker does not require, because the model knows the facts (warning);
-- a write call that changes no state (warning);
-- a read call, if the user or another call of the turn also gives its values (info).
+- Read calls that the checker does not require, because the model knows the facts (warning).
+- Write calls that change no state (warning).
+- Read calls whose values the user states or another call of the turn returns (info).
 
 If the checker accepts a turn although a state-changing call is missing, DETECT reports the call.
 """
@@ -38,10 +38,10 @@ NULL, DETECT = "NULL", "DETECT"
 
 SAME_EFFECT = "same effect: the result and the state are the same as in the ground truth"
 READS_MORE = "larger result: it contains all facts that the ground truth reads"
-SHOWN_BEFORE = "an earlier result contains the facts of this result, and the call changes no state"
+SHOWN_BEFORE = "the model already knows the facts of this result, and the call changes no state"
 UNDONE = "a later call of the turn restores the state, and the model sees the same results"
 _STEPS = (1, -1, 5, -5, 10, -10, 0.5, -0.5)
-"""Values that are added to a number; some functions accept only some of the sums."""
+"""Values that are added to a number. The first sum that the function accepts is used."""
 _HARMLESS = (SAME_EFFECT, READS_MORE)
 
 
@@ -59,7 +59,7 @@ class Mutant(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """The change, and why the checker accepts it (empty if the checker rejects it)."""
+        """The change, and the reason for its acceptance (empty if the checker rejects it)."""
         if self.parameter is None:
             return f"{self.function} omitted", self.accepted
         return f"{self.function}: {self.parameter} changed", self.accepted
@@ -147,8 +147,8 @@ def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
         unchanged = outcome.snapshot == state
         if outcome.acted and unchanged and not list_missing_results(outcome.results, seen):
             message = (
-                "the turn needs no new result and no state change, so a model passes with any call "
-                "that changes nothing"
+                "the turn requires neither a new result nor a state change, so any call without "
+                "effect passes"
             )
             yield entry.finding(DETECT, Severity.ERROR, index, "ground_truth", message)
         seen += outcome.results

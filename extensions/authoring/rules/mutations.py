@@ -16,7 +16,7 @@ from extensions.authoring.making.maker_helpers import candidate_calls
 from extensions.authoring.rules.replayed_entry import Entry, TruthStep
 
 _TRIED, _FUNCTIONS = 40, 12
-"""Maximum number of calls per function, and maximum number of functions, in a search."""
+"""Limits of a search: ``_TRIED`` calls per function, and ``_FUNCTIONS`` functions."""
 _ORDERS = 23
 """Maximum number of orders that are tried for the calls of a turn."""
 _UNTOLD = "Quixotebury 77193"
@@ -208,7 +208,7 @@ def _random(entry: Entry, turn: int, position: int = 0) -> Random:
 _KINDS: Mapping[str, tuple[bool, Callable[[Entry, int], Iterator[Calls]]]] = {
     "one function replaced": (True, _replace_functions),
     "a harmful write added": (True, _append_harmful_write),
-    "an invented value in place of a missing value": (True, _guess_value),
+    "a missing value replaced by an invented value": (True, _guess_value),
     "a call of a function that is offered later": (True, _call_absent_function),
     "a harmless read added": (False, _insert_harmless_read),
     "a failing call first": (False, _prepend_failing_call),

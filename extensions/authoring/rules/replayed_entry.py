@@ -146,7 +146,7 @@ class Entry:
 
     @cached_property
     def scene(self) -> ReplayQueries:
-        """Queries with which the checker reads the replayed ground truth."""
+        """The checker's queries about the replayed ground truth."""
         return ReplayQueries(self.trajectory, self.template, self.truth)
 
     def arguments(self, call: Call | MalformedCall) -> dict[str, Any]:
@@ -182,7 +182,7 @@ class Entry:
         return None
 
     def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:
-        """Return the turn's ground truth, with ``calls`` instead of the step's call."""
+        """Return the ground truth of a turn, in which ``calls`` replace the call of ``step``."""
         truth = self.calls[step.turn]
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 

@@ -48,7 +48,7 @@ _BLANK = re.compile(r"xxx|[{<\[]", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:no|not|never|without|don't|dont|didn't|isn't|already)\b", re.IGNORECASE)
 _CHECKING = re.compile(r"\b(?:check|verify|confirm|make sure|double-check|read)\b", re.IGNORECASE)
 MIN_ALIKE = 3
-"""Minimum number of words that a user message must share with an object to describe it."""
+"""A user message describes an object if both have at least this number of words in common."""
 
 
 def check_asked(entry: Entry) -> Iterator[Finding]:
@@ -111,7 +111,7 @@ def _find_ignored_texts(entry: Entry, index: int, used: str) -> Iterator[Finding
         quoted = ["".join(found) for found in _QUOTED.findall(message.content)]
         for text in dict.fromkeys([*quoted, *_TOKEN.findall(message.content)]):
             if plain(text).strip() and plain(text) not in used and not _BLANK.search(text):
-                why = f"the user says {brief(text, 60)!r}, which is in no call and no result"
+                why = f"the user says {brief(text, 60)!r}, but no call and no result contains it"
                 yield entry.finding(ASKED, Severity.WARNING, index, "ground_truth", why)
 
 
@@ -132,7 +132,7 @@ def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding
 
 
 def _requests(clause: str, order: list[str]) -> bool:
-    """Tell whether a clause has the verb of a name, and the stems of the name's other words."""
+    """Tell whether a clause has the verb in ``order`` and the stems of the other words."""
     verb, *objects = order
     heard = split_words(clause)
     return verb in heard and {stem(word) for word in objects} <= set(map(stem, heard))

@@ -1,8 +1,8 @@
 """Rules EXEC, DETECT and ANSWERS for entries with SQL statements; the statements are executed.
 
 Every ground-truth statement must succeed, must be an allowed answer, and must return or change
-rows. The judge should reject a statement if a column, condition, value or table is replaced, or if
-a part is missing.
+rows. The judge should reject every changed statement: a column, condition, value or table is
+replaced, or a part is removed.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def check_executed(entry: Entry) -> Iterator[Finding]:
         return
     for step in entry.steps:
         if not (step.result.held.get("rows") or step.result.changed):
-            message = "shows no row and changes nothing"
+            message = "the statement returns no row and changes nothing"
             yield entry.finding(execution.EXEC, Severity.WARNING, 0, step.field, message)
     right = [call for call in entry.calls[0] if isinstance(call, Call)]
     try:

@@ -30,14 +30,14 @@ from trajectories.replay_queries import list_messages
 MIN_CHARS = 4
 """Minimum length of a line that is searched for; shorter lines occur in any text by chance."""
 MAX_ADDED = 12
-"""Maximum number of results per function that are added in pairs."""
+"""For each function, sums of two results are tried. Only this many results are added."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
 
 
 def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
-    """Return the calculator functions that can replace a calculator call, or an empty string."""
+    """Name other calculator functions that can do a step's calculation, or return ""."""
     call = step.call
     if not isinstance(call, Call) or step.before.tools[call.name].backend != CALCULATOR:
         return ""
@@ -56,7 +56,7 @@ def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
 
 
 def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) -> str:
-    """Return other calls that together show all facts of a result, or ""."""
+    """Return calls whose results together contain all facts of a step's result, or ""."""
     said = list_messages(entry.trajectory.turns[: step.turn + 1])
     earlier = [r for outcome in entry.truth[: step.turn] for r in outcome.results if r.ok]
     facts = list(dict.fromkeys(list_literals(step.result.held)))
@@ -76,7 +76,7 @@ def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) 
 def _find_source(
     fact: str | float, step: TruthStep, found: Sequence[ReadingCall], known: str
 ) -> str | None:
-    """Return a call that shows a fact. Return "" for a known fact, None without such a call."""
+    """Return a call that shows a fact; "" if the fact is known; None if no call shows it."""
     if isinstance(fact, str):
         return _find_text_source(fact, found, known)
     distinctive = not is_small(fact)

@@ -534,7 +534,7 @@ def test_a_sound_document_has_no_defect() -> None:
         ),
         (
             shaped({"file_name": NAME, "lines": LINES}, []),
-            "is documented as optional, but is required",
+            "the parameter is documented as optional, but it is required",
         ),
         (
             shaped(

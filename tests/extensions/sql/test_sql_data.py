@@ -104,7 +104,7 @@ def changed(text: str, **config: Any) -> Entry:
         ("sql_execute(sql_keyword='SELECT', table_name='films')", "There is no table 'films'"),
         (
             "sql_execute(sql_keyword='SELECT', table_name='books', conditions=['year > 3000'])",
-            "shows no row and changes nothing",
+            "the statement returns no row and changes nothing",
         ),
         (
             "sql_execute(sql_keyword='SELECT', table_name='books', columns=['title'])",

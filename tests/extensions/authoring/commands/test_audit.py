@@ -209,7 +209,7 @@ def test_audit_shows_findings_and_both_scores(
     assert command("audit", *files, "--dataset", data) == 0
     shown = capsys.readouterr().out
     assert "base_one: all models fail, of 2" in shown
-    assert "these models reach the same state, which differs from the ground truth: a, b" in shown
+    assert "these models agree on a state that differs from the ground truth: a, b" in shown
     assert command("audit", *files, "--dataset", data, "--errata", errata, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["scores"]["as published"]["a"]["passed"] == 0
