@@ -28,9 +28,9 @@ from trajectories.schema import ExpectedCalls, Trajectory
 GRAM = 5
 """User messages are compared by sequences of this number of words."""
 ALIKE = 0.2
-"""Minimum Jaccard index of the word sequences of near duplicates."""
+"""Texts are near duplicates if the Jaccard index of their word sequences reaches this value."""
 _VOCABULARY = 7_000
-"""Number of words in the sample for the count of distinct words; equal for all data sets."""
+"""Distinct words are counted only in this many words, so that data sets can be compared."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:['\u2019][a-z]+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -46,7 +46,8 @@ _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. A larger sample would have a smaller share of
 distinct pairs."""
 _TELLING = 4
-"""Minimum length of a word in a function's name; a message with this word names the function."""
+"""Minimum length of a word of a function's name. A message with such a word hints at the function.
+"""
 
 
 class ArgumentCounts(NamedTuple):
@@ -69,7 +70,7 @@ class EntryCounts(NamedTuple):
     offered: int
     """Number of functions that are offered in the last turn."""
     conditions: int
-    """Number of turns with a condition."""
+    """Number of turns in which the user states a condition."""
     config: str
     """Initial config as JSON."""
     backends: Mapping[str, str] = {}
@@ -80,12 +81,12 @@ class EntryCounts(NamedTuple):
     hops: int = 0
     """Length of the longest chain of calls; each call uses the result of the previous call."""
     needed: int = 0
-    """Number of calls that a later call of the turn depends on."""
+    """Number of calls without which a later call of the same turn fails."""
     undictated: int = 0
-    """Number of needed calls whose function and strings occur in no user message."""
+    """Number of needed calls whose function and strings the turn's messages do not mention."""
     dated: tuple[int, int] = (0, 0)
-    """Number of turns with all dates in the format of the calls, and number of turns with another
-    date format."""
+    """Two numbers of turns: turns whose dates all have the format of the calls, and turns with a
+    date in another format."""
     state: int = 0
     """Number of characters of the initial state."""
     shown: Sequence[int] = ()
@@ -95,7 +96,7 @@ class EntryCounts(NamedTuple):
     domains: Sequence[str] = ()
     """Name prefixes of the described functions, or the tables of a database."""
     types: Sequence[str] = ()
-    """Types of the described functions' parameters."""
+    """Types of the parameters in the function documents."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ class Statistics:
 
     @property
     def effective_functions(self) -> float:
-        """Effective number of functions; largest if all functions are called equally often."""
+        """Exponential of the function entropy; equal frequencies give the number of functions."""
         total = self.functions.total()
         shares = [count / total for count in self.functions.values()]
         return exp(-sum(share * log(share) for share in shares)) if total else 0.0
@@ -214,7 +215,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Count the distinct sequences of ``size`` calls, and all sequences of this size."""
+        """Return two counts of the sequences of ``size`` calls: distinct ones, and all."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -351,7 +352,7 @@ def _preconditions(turn: Sequence[TruthStep]) -> list[tuple[int, Call]]:
 
 
 def _is_dictated(call: Any, words: str) -> bool:
-    """Tell whether a user message contains a string argument, or a part of the function's name."""
+    """Tell whether ``words`` contain a string argument or a word of the function's name."""
     parts = [part for part in split_name(call.name) if len(part) >= _TELLING]
     values = list_literals([*call.args, *call.kwargs.values()])
     named = [*parts, *(value for value in values if isinstance(value, str))]
@@ -454,7 +455,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "effective functions",
-        "number of equally frequent functions that would have the same entropy",
+        "exponential of the function entropy; equal frequencies give the number of functions",
         lambda s: f"{s.effective_functions:.0f}",
     ),
     DatasetFigure(
@@ -469,12 +470,12 @@ FIGURES = (
     ),
     DatasetFigure(
         "pairs of calls",
-        "share of distinct sequences among all sequences of two calls",
+        "distinct pairs of consecutive calls, as a share of all such pairs",
         lambda s: _format_share(*s.grams(2)),
     ),
     DatasetFigure(
         "triples of calls",
-        "share of distinct sequences among all sequences of three calls",
+        "distinct triples of consecutive calls, as a share of all such triples",
         lambda s: _format_share(*s.grams(3)),
     ),
     DatasetFigure(
@@ -492,7 +493,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "values only from results",
-        "argument values that are in results, but not in user messages or function documents",
+        "argument values that occur in results, but neither in user messages nor in documents",
         lambda s: _format_share(s.arguments.from_results, s.arguments.all),
     ),
     DatasetFigure(
@@ -512,7 +513,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "undictated preconditions",
-        "calls that a later call needs, whose functions and strings no user message names",
+        "calls that a later call needs, although the user names neither function nor strings",
         _share_undictated,
     ),
     DatasetFigure(
@@ -582,7 +583,7 @@ _SINGLE_TURN = (
     ),
     DatasetFigure(
         "types",
-        "shares of the five most frequent types of the described parameters",
+        "the five most frequent types of documented parameters, with their shares",
         lambda s: _format_ranked(s.types),
     ),
 )

@@ -65,7 +65,7 @@ PLOTS = (
 )
 
 _WORDS, _LETTERS = 6, 10
-"""Maximum number of labels below the bars, and maximum letters per label."""
+"""Maximum number of labels below the bars, and maximum number of letters of a label."""
 
 _SINGLE_TURN = (
     DistributionPlot(

@@ -9,8 +9,8 @@ from itertools import pairwise
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
 _WORD = re.compile(r"[\w@#./:&!~+-]+")
 _WORD_MARKS = "@#./:&~+-"
-"""Characters that are removed from the end of a word. The same characters inside a word are kept,
-such as the dots of an address."""
+"""Characters that are removed from the end of a word. Inside a word, for example in an address,
+these characters are kept."""
 
 
 def list_spoken_values(texts: Sequence[str]) -> list[str | int | float]:

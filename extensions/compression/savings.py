@@ -35,8 +35,8 @@ class TokenSavings(NamedTuple):
     losing: int = 0
     """Number of entries that lose at least one value."""
     tenths: tuple[int, ...] = ()
-    """For each needed value that occurs exactly once in all results, in a result above the limit:
-    the tenth (0 to 9) of the result that contains it."""
+    """Positions of needed values in long results, in tenths of the result (0 to 9). Only values
+    that occur exactly once in all results are counted."""
 
     def __add__(self, other: tuple[Any, ...]) -> TokenSavings:
         """Return the sum of two counts."""

@@ -17,7 +17,7 @@ from runner.models.model_types import Model, Request
 from trajectories.schema import Trajectory
 
 CHOICES = 4
-"""Number of texts that the model chooses from: the text of the entry, and paraphrases."""
+"""Number of texts that the model chooses from: the published text and its paraphrases."""
 MIN_WORDS = 12
 """Minimum length of a text in words."""
 SHARED_WORDS = 6
@@ -54,7 +54,7 @@ class ProbeResult(NamedTuple):
     """Whether the model chose the entry's own text. None if there are no paraphrases, or if the
     answer has no letter."""
     continued: str
-    """Longest common word sequence of the continuation and the hidden half of the text."""
+    """Longest sequence of words that the continuation and the hidden half have in common."""
     canary: bool
     """Whether an answer contains the secret part of the canary."""
 

@@ -37,18 +37,22 @@ _TIMES = (
 )  # fmt: skip
 """Boundary times, such as the end of the last possible year."""
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
-"""``_RICH``: maximum number of large states. ``_LATEST``: maximum number of configs with the first
-time in ``_TIMES``. ``_OTHER_TIMES``: maximum number of configs with any other time."""
+"""``_RICH``: maximum number of large states. ``_LATEST``: maximum number of configs that use
+``_TIMES[0]``. ``_OTHER_TIMES``: maximum number of configs for each other time in ``_TIMES``."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
 """``_MAX_NUMBERS``: maximum number of configs with a boundary number. ``_MAX_USED_UP``: maximum
-number of playthroughs that use up an amount."""
+number of playthroughs in which a call reduces a field to 0 or to an empty list."""
 _NEW_NAME = "Nemo"
-"""A name that occurs in no state."""
+"""A name that no state contains."""
 
 
 @cache
 def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
-    """Return playthroughs that start from boundary values, or that use up an amount."""
+    """Return two kinds of playthroughs.
+
+    Some start from boundary values. In others, the first call reduces a field to 0 or to an empty
+    list.
+    """
     maker = PlayMaker(subject)
     maker.proven.update({name: [*calls] for name, calls in list_proven(subject).items()})
     rich = rich_starts(subject, scripts(subject), _RICH)
@@ -65,7 +69,7 @@ def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 def _find_after(call: Call, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return ``call`` at first; later, return calls of functions that were not called before."""
+    """Return ``call`` as the first call of a playthrough, then calls of untried functions."""
     return maker.find_untried(play) if play.calls else call
 
 
@@ -80,7 +84,7 @@ def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPla
 
 
 def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None:
-    """Return a call that succeeded before, but with ``_NEW_NAME`` as one of its arguments."""
+    """Take a call that succeeded before, replace one argument by ``_NEW_NAME``, and return it."""
     calls = [
         Call(tool.name, (), {**given[-1], each.name: _NEW_NAME})
         for tool in subject.tools
@@ -94,7 +98,7 @@ def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None
 def list_boundary_times(
     subject: CheckedEnvironment, starts: Sequence[StartState]
 ) -> list[StartState]:
-    """Return valid configs with a boundary time in one time field or in every time field."""
+    """Return valid configs in which one time field, or every time field, has a boundary time."""
     found: dict[tuple[str, str], StartState] = {}
     for time in _TIMES:
         most = len(found) + (_OTHER_TIMES if found else _LATEST)
@@ -130,7 +134,7 @@ def _put_time(value: Any, name: str, field: str, time: str) -> Any:
 def list_boundary_numbers(
     subject: CheckedEnvironment, starts: Sequence[StartState]
 ) -> list[StartState]:
-    """Return valid configs with one numeric field set to 0, 1 or a bound of its schema.
+    """Return valid configs in which one numeric field is 0, 1 or a bound of its schema.
 
     For each class, one more config has 0 in all numeric fields.
     """
@@ -181,7 +185,8 @@ def _change_numbers(
 ) -> Any:
     """Return a copy of a JSON value; ``change`` replaces each number.
 
-    ``change`` gets the path, the schema and the number, and returns the new number. In the path,
+    The function ``change`` receives the path, the schema and the number of a field. It returns the
+    new number. In the path,
     ``*`` stands for a list item, or for a key that the schema does not name.
     """
     if isinstance(value, (dict, list)):
@@ -206,7 +211,7 @@ def _change_numbers(
 def list_used_up(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay]
 ) -> Iterator[tuple[StartState, Call]]:
-    """Yield pairs of a state and a call that reduces a field to 0 or to an empty list."""
+    """Yield states, each with a call that reduces a field to 0 or to an empty list."""
     seen: set[tuple[str, str]] = set()
     for script in played:
         session = subject.session(script.start)
@@ -232,7 +237,7 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each field that a call reduced, with configs in which the same call empties it.
+    """For each field that a call reduced, yield configs in which this call uses up the field.
 
     For example, a payment reduces a balance from 50 to 20. The new config has the balance 30, so
     the same payment leaves 0.

@@ -21,7 +21,7 @@ from typing import Any
 from extensions.contract.source_lines import line_in
 
 _OFFSET = datetime.timedelta(days=11_000, hours=5, minutes=7, seconds=13, microseconds=123457)
-"""Offset of 30 years: the shifted time is before or after most dates in a config. The year, month,
+"""The offset of 30 years moves the clock past most dates in a config. The year, month,
 day of the week, hour, minute and second of a time all change."""
 _COUNTERS = ("time", "monotonic", "perf_counter", "process_time")
 _READERS = ("localtime", "gmtime", "ctime")
@@ -50,7 +50,7 @@ def make_zone(day: str, *, is_long: bool) -> str:
 
 
 def shift(source: str, readings: list[str], *, is_ahead: bool) -> None:
-    """Move the clock by 30 years, and give the source other environment and machine data.
+    """Move the clock by 30 years, and change the environment variables and machine data.
 
     Args:
         source: Common prefix of the paths of the source files.

@@ -58,13 +58,13 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
         "like BFCL's function, returns numbers that JSON does not have, such as infinity"
     ),
     ("results", "VehicleControlAPI.get_outside_temperature_from_google"): (
-        "returns additional fields if long-context material is loaded, like BFCL's function"
+        "like BFCL's function, returns additional fields if long-context material is loaded"
     ),
     ("results", "TravelAPI.verify_traveler_information"): (
-        "adds a key that the result type does not declare, like BFCL's function"
+        "like BFCL's function, adds a key that the result type does not declare"
     ),
     ("outcomes", "VehicleControlAPI.get_outside_temperature_from_weather_com"): (
-        "never succeeds, like BFCL's function"
+        "like BFCL's function, never succeeds"
     ),
     ("key order", "GorillaFileSystem"): "the first directory is the root, as in BFCL's backend",
     ("reached states", "GorillaFileSystem"): (
@@ -78,10 +78,10 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("memory", "TravelAPI.support_messages"): "no config of BFCL sets this field",
     ("memory", "VehicleControlAPI.cruiseSpeed"): "no config of BFCL sets this field",
 }
-"""Exemptions from checks. A key names the check, and the exempt environment, function or field. The
-value is the reason.
+"""Exemptions from checks. Each key is a check, and an environment, function or field that the check
+skips. Each value is the reason.
 
-``@writes_even_refused`` marks functions that change the state even if they refuse the call.
+The decorator ``@writes_even_refused`` marks functions whose refused calls can change the state.
 """
 
 
@@ -89,9 +89,14 @@ _MAX_SMALL = 4
 """Maximum number of config values in the error message about an endless call."""
 Value = TypeVar("Value")
 Of = Literal["result", "state", "values", "again"] | Callable[[Mapping[str, Any]], object]
-"""Source line that a finding names. The line returns the result, changes the state, changes a value
-in place (``values``), or differs in a fork (``again``). A function gets the state; the finding then
-names the line that changes the function's result."""
+"""Kind of the source line that a finding names.
+
+- ``result``: This line returns the result.
+- ``state``: This line changes the state.
+- ``values``: This line changes a value in place.
+- ``again``: After this line, a session and its fork execute different lines.
+- A function of the state: This line changes the function's return value.
+"""
 
 
 class ContractViolation(AssertionError):
@@ -159,7 +164,7 @@ class CheckedEnvironment:
         self.failed: list[str] = []
         """Names of the checks that found a violation."""
         self.endless: CallTimeout | None = None
-        """The first timeout; ``in_time`` raises it again at every later use."""
+        """The first timeout. Each later call of ``in_time`` raises it again."""
 
     @cached_property
     def source(self) -> str:
@@ -211,7 +216,7 @@ class CheckedEnvironment:
 
     @property
     def played_tools(self) -> Sequence[Tool]:
-        """Functions of the environment, and state-changing functions of its worlds."""
+        """All functions of the environment, and the state-changing functions of its worlds."""
         return [*self.tools, *self.world_tools]
 
     @property
@@ -369,7 +374,8 @@ class CheckedEnvironment:
     ) -> ContractViolation:
         """Return a finding about a function, a call, the class or an attribute of the class.
 
-        ``part`` selects the line within the function; see ``source_places.function``.
+        ``part`` selects a line of the function, such as a parameter's line. See
+        ``source_places.function``.
         """
         if isinstance(at, (Tool, Call)):
             tool = self.all_tools[at.name]

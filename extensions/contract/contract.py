@@ -83,12 +83,12 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck("faults", "functions raise only ToolError", state_checks.faults, _PLAYED),
     ContractCheck("output", "calls print nothing, and use no files, processes, connections or threads", state_checks.output, _PLAYED),
     ContractCheck("state", "every state field holds plain data, and planned events have their own ids", state_checks.plain, _PLAYED),
-    ContractCheck("inputs", "calls do not change the config, long-context material, defaults, process settings or their own arguments", state_checks.inputs, _PLAYED),
+    ContractCheck("inputs", "calls change none of their inputs: config, long-context material, arguments, defaults, process settings", state_checks.inputs, _PLAYED),
     ContractCheck("copies", "copies of the state can be sent to other processes", hidden_state.copies, _PLAIN),
     ContractCheck("refusals", "refused calls do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),
     ContractCheck("snapshots", "later calls do not change snapshots", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),
     ContractCheck("reached states", "the state after each call can be loaded as a config and keeps its types", reached_states.reached, (*_ALONE, "round trip")),
-    ContractCheck("results", "results are JSON of the declared type with the described keys, and errors are raised, not returned", state_checks.results, _PLAIN),
+    ContractCheck("results", "results are JSON and match the declared types and keys; errors are raised as exceptions", state_checks.results, _PLAIN),
     ContractCheck("processes", "results do not depend on hash seed, clock, time zone, os.environ or the machine", isolation_checks.processes, (*_PLAIN, "inputs", "results")),
     ContractCheck("forks", "forks are independent, and equal calls in two forks have equal results", state_checks.forks, (*_ALONE, "processes", "results")),
     ContractCheck("reads", "calls of @reads functions do not change the state", state_checks.reads, _ALONE),
@@ -173,7 +173,7 @@ def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
     """
     before = state(session)
     unknown = ", ".join(changes.keys() - before.keys())
-    assert not unknown, f"the state has no field {unknown}; pass arguments by position"
+    assert not unknown, f"the state has no field {unknown}; pass arguments without names"
     expected = {**before, **changes}
     result = session.call(Call(name, args))
     assert result.error is None, result.text
@@ -183,7 +183,7 @@ def succeed(session: Session, name: str, *args: Any, **changes: Any) -> Any:
 
 
 def refuse(session: Session, kind: type[ToolError], message: str, name: str, *args: Any) -> Any:
-    """Make a call, assert that the call is refused without a change of state, and return its value.
+    """Assert that a call is refused and changes no state; return the value of the result.
 
     Args:
         session: Session in which the call is made.

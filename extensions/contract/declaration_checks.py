@@ -131,7 +131,7 @@ def loading(subject: CheckedEnvironment) -> None:
 
 
 def references(subject: CheckedEnvironment) -> None:
-    """Check that ``references`` raises no error, even if keys of the config are missing."""
+    """Check that the method ``references`` raises no error, even if config keys are missing."""
     random = ValueRandom(0)
     for name in subject.own_names:
         kind = subject.get_class(name)

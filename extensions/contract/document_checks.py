@@ -58,7 +58,8 @@ def find_result_error(tool: Tool, value: Any) -> str | None:
         detail = error.errors()[0]
         where = json_path(value, detail["loc"])
         return (
-            f"not of the declared type: {where.lstrip('.') or 'the value'}: {lower_first(detail)}"
+            f"which is not of the declared type: {where.lstrip('.') or 'the value'}: "
+            f"{lower_first(detail)}"
         )
     return None
 
@@ -79,10 +80,10 @@ def find_key_error(tool: Tool, value: object) -> str | None:
     if not (described and isinstance(value, dict)):
         return None
     for key in value.keys() - described.keys():
-        return f"with the key {key}, which the docstring does not describe"
+        return f"which has the key {key}, but the docstring does not describe this key"
     for key, text in described.items():
         if key not in value and not _CONDITION.search(text):
-            return f"without the key {key}; the docstring says that the key always exists"
+            return f"which lacks the key {key}, but the docstring says that this key always exists"
     return None
 
 
@@ -122,7 +123,7 @@ def examples(subject: CheckedEnvironment) -> None:
     for tool in subject.tools:
         shown = subject.spec(tool).examples
         if not shown:
-            advice = "add a section Examples: with >>> and a call"
+            advice = 'add a section "Examples:" that contains >>> and a call'
             part = _part(tool, advice)
             raise subject.broken(f"the docstring has no example; {advice}", tool, part=part)
         session = subject.session(checks_arguments=True)

@@ -32,10 +32,11 @@ _FLOATS = (1e300, -1e300, 1e307, 5e-324, 1e-9, 0.1 + 0.2, -0.0)
 _TINY = 1e-9
 """Distance between a test number and an exclusive bound."""
 _MANY_ITEMS, _EQUAL_ITEMS = 12, 3
-"""``_MANY_ITEMS``: length of a test list of distinct items. ``_EQUAL_ITEMS``: length of a test list
-of equal items."""
+"""``_MANY_ITEMS``: length of a test list whose items all differ. ``_EQUAL_ITEMS``: length of a test
+list whose items are all equal."""
 _REPEATED = ("a", "1", " ")
-"""Characters of long strings, which test whether a regular expression takes too long."""
+"""Characters that are repeated in long strings. Such a string tests whether a regular expression
+takes too long."""
 _TEXTS = (
     "",
     "a",
@@ -82,15 +83,16 @@ _MAX_MEMBERS = 40
 """Maximum number of values from one list or object: half from the beginning, half from the end."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
 """``_SHARE_GIVEN``: share of optional values that are given. ``_SHARE_NEW``: share of new values.
-``_SHARE_NEAR``: share of known values replaced by a neighbour. ``_SHARE_READY``: share of new
+``_SHARE_NEAR``: share of known values that a similar value replaces. ``_SHARE_READY``: share of new
 values that are constants."""
 _SHARE_RECORD, _SHARE_OF_RECORD, _SHARE_ONCE = 0.4, 0.8, 0.8
-"""``_SHARE_RECORD``: share of calls that use a record. ``_SHARE_OF_RECORD``: share of arguments
-that these calls take from the record. ``_SHARE_ONCE``: share of lists without repeated items."""
+"""``_SHARE_RECORD``: share of calls that use a record. ``_SHARE_OF_RECORD``: in such a call,
+the share of arguments from the record. ``_SHARE_ONCE``: share of lists without repeated items."""
 _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0.2
-"""``_SHARE_PROVEN``: share of calls that vary a successful call. ``_SHARE_KEPT``: share of the
-arguments that such a call keeps. ``_SHARE_KEPT_NAME``: share of strings that such a call keeps
-although no state has them. ``_SHARE_LONGER``: share of kept lists that get further items."""
+"""``_SHARE_PROVEN``: share of calls that copy arguments of a successful call. ``_SHARE_KEPT``:
+probability that such an argument is copied. ``_SHARE_KEPT_NAME``: probability that a string is
+copied if the known values do not contain it. ``_SHARE_LONGER``: probability that a copied list gets
+more items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Offsets that turn a time into a nearby time, such as the same time on the next day."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -113,12 +115,12 @@ class ShownValue(NamedTuple):
     words: frozenset[str]
     value: str | int | float
     nearest: frozenset[str]
-    """Words of the last name on the path."""
+    """Words of the nearest key on the path."""
     records: tuple[int, ...] = ()
     """Identifiers of the objects that contain the value."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
-        """Count the wanted words on the value's path; the words of the last name count more."""
+        """Count the wanted words on the value's path; words of the nearest key count triple."""
         return len(wanted & self.words) + 2 * len(wanted & self.nearest)
 
 
@@ -130,7 +132,7 @@ class ShownValues(list[ShownValue]):
         self._fitting: dict[tuple[int, str], tuple[object, list[Any], list[Any]]] = {}
 
     def list_fitting(self, schema: Mapping[str, Any], name: str) -> tuple[list[Any], list[Any]]:
-        """Return all fitting values, and the fitting values with the paths most like ``name``."""
+        """Return all fitting values, and those whose paths are most similar to ``name``."""
         key = id(schema), name
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()
@@ -332,7 +334,7 @@ def list_likely(
 
 
 def list_near(value: str | int | float | None) -> list[Any]:
-    """Return values that can replace a value: neighbours (4 for 5), common and boundary values."""
+    """Return replacements for a value: similar values, common values and boundary values."""
     if isinstance(value, str):
         return [*_list_neighbours(value) * 3, *_TEXTS, *_EDGES]
     return [] if value is None else [*_list_neighbours(value), *_INTEGERS, *_HUGE]

@@ -50,18 +50,19 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 _LIBRARY_FIELDS = ("_notices", "_worlds")
 """Private fields of the base classes, which the checks ignore."""
 _PROBES = 10
-"""Maximum number of calls per playthrough that read changed items. About twice as many other calls
-follow."""
+"""After a playthrough, at most this number of calls read changed items. Then other calls follow: at
+most twice this number, or one call per function if there are more functions."""
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
-"""One in this many playthroughs is repeated with its list items in another order."""
+"""The state after one of every ``_REORDERED`` playthroughs is compared with reordered copies."""
 _MAX_PRIVATE = 6
-"""Maximum number of values of private fields that the check tries as one argument."""
+"""For each argument, the check tries at most this many values of private fields."""
 _FURTHER_CALLS = 6
 """Length of a sequence of calls after a playthrough."""
 _MANY_PLAYS = 12
-"""Number of call sequences after a playthrough with different private fields; otherwise 1."""
+"""Number of call sequences after a playthrough if a private field differs in the loaded copy. Else
+one sequence is enough."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
@@ -74,7 +75,7 @@ def caches(subject: CheckedEnvironment) -> None:
             if isinstance(inner, _CACHES) or _find_wrapped_cache(inner):
                 kind = "cached_property" if isinstance(inner, cached_property) else "lru_cache"
                 function = getattr(inner, "func", inner)
-                message = f"{name} has a {kind}, which returns values of an earlier state"
+                message = f"the {kind} of {name} can return values of an earlier state"
                 found = ContractViolation(
                     place(function), f"{base.__name__}.{name}: {message}; remove the {kind}"
                 )
@@ -136,9 +137,9 @@ class _Probe(NamedTuple):
 def memory(subject: CheckedEnvironment) -> None:
     """Check that results depend only on fields that a config sets.
 
-    After each random playthrough, the same calls are made in the session and in three copies. The
-    first copy is a fork. The second copy is loaded from the session's state. The third copy is
-    loaded from the state in another process.
+    After each random playthrough, the check makes equal calls in the session and in three copies of
+    the session. The first copy is a fork. The second copy is loaded from the session's state. The
+    third copy is loaded from the state in another process.
     """
     probes = []
     for number, script in enumerate(scripts(subject)):
@@ -227,8 +228,8 @@ def _probe(
                 # A refusal may list what exists.
                 refused = text.startswith(_REFUSAL) and again.startswith(_REFUSAL)
                 if not refused and _sort_lists(again) != _sort_lists(text):
-                    said = f"{call} returns {compare_texts(text, again)} in a state with the same"
-                    raise subject.broken(f"{said} items in another order; {advice}", call)
+                    said = f"{call} returns {compare_texts(text, again)} if items are reordered"
+                    raise subject.broken(f"{said}; {advice}", call)
         texts.append(text)
     _play_on(subject, live, loaded)
     return _Probe(script, start, [] if carried else calls, [] if carried else texts)
@@ -293,7 +294,8 @@ def _check_moved_keys(
             if _is_different(text, again):
                 moving, field = kept.moved
                 advice = (
-                    f"{moving} reorders the keys of {field}: keep the order, or sort the result"
+                    f"the call {moving} changes the order of the keys of {field}: keep the order, "
+                    "or sort the result"
                 )
                 said = f"{call} returns {compare_texts(text, again)} with the old order of keys"
                 raise subject.broken(f"{said}; {advice}", call)
@@ -324,7 +326,7 @@ def _list_reordered(
 def _vary_by_private(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> Iterator[Call]:
-    """Yield the calls, then copies of the calls with a private field's value as an argument."""
+    """Yield ``calls``, then copies in which an argument is the value of a private field."""
     yield from calls
     private = {
         field: vars(live.backends[name]).get(field)
@@ -369,7 +371,7 @@ def _list_stale(
 
 
 def _replace_parts(old: Any, value: Any) -> Iterator[Any]:
-    """Yield copies of ``old``; in each copy, ``value`` replaces one string, number or null."""
+    """Yield copies of ``old``. Each copy has ``value`` in place of one string, number or null."""
     if isinstance(old, dict):
         yield from ({**old, key: new} for key in old for new in _replace_parts(old[key], value))
     elif isinstance(old, list):
@@ -442,10 +444,9 @@ def _check_round_trip(
             if not is_equal and (field in keys or "_load" in vars(kind)):
                 old, new = cut_repr(then[field], 80), cut_repr(now[field], 80)
                 if field in keys and "_load" in vars(kind):
-                    said = f"`_load` changes {name}.{field}, which is {old} in the config, to {new}"
+                    said = f"`_load` changes {name}.{field} from {old} (in the config) to {new}"
                     raise subject.at_load(name, field, f"{said}; keep the config's value")
-                said = f"{name}.{field} is {old} after calls, but "
-                said += f"{new} in a session that is loaded from this state"
+                said = f"{name}.{field} is {old} after calls, but {new} if this state is loaded"
                 advice = "add a key for the field to Config, or compute the field from other fields"
                 raise subject.broken(f"{said}; {advice}")
 
@@ -593,9 +594,9 @@ def _remembered(
         if private:
             name = private[0]
             advice = (
-                f"the result depends on the private field {name}, which no config sets: add a key "
-                f'to Config with RENAMED = {{"{name.lstrip("_")}": "{name}"}}, or compute the '
-                "field in _load"
+                f"the result depends on the private field {name}, but no config sets this field. "
+                f'Add a key to Config with RENAMED = {{"{name.lstrip("_")}": "{name}"}}, or compute '
+                "the field in _load"
             )
     said = said or f"returns {compare_texts(text, other)}"
     return subject.broken(f"{call} {said} {where}; {advice}", call)

@@ -37,14 +37,15 @@ SESSIONS = 10_000
 """Number of sessions. Half of the sessions run as asyncio tasks in one thread; the other half runs
 in several threads."""
 _SAME, _AHEAD, _BEHIND = 2, 1, 3
-"""Hash seeds of the processes with the machine's clock, a later clock and an earlier clock."""
+"""Hash seeds of three processes: one has the machine's clock, one a later clock, one an earlier
+clock."""
 _DAY = "2026-01-05"
-"""Day of the change to summer time, if neither the calls nor a world clock have a date."""
+"""Day on which summer time begins or ends, if no call has a date and no world clock exists."""
 _DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _THREADS = 8
 _STEPS = 3
 _MAX_NOTICES = 100
-"""Maximum number of notices of a script that many sessions execute; others are too slow."""
+"""Scripts with more notices do not run in many sessions, because they are too slow."""
 
 
 _SORT = "do not depend on hash() or on the order of a set; sort its values"
@@ -56,8 +57,8 @@ class _PlayResult(NamedTuple):
     texts: Sequence[str]
     """Every result as a string, then the hash of the last state."""
     readings: Sequence[Sequence[str]]
-    """For each call, the source lines that have read the clock, environment variables or machine
-    data so far."""
+    """For each call: the source lines that have read the clock, environment variables or machine
+    data up to this call."""
     at_import: Sequence[str]
     """Source lines that read the clock, environment variables or machine data during the import."""
 
@@ -152,10 +153,10 @@ def _advise(
 def _part(
     once: Sequence[Sequence[Step]], again: Sequence[Sequence[Step]]
 ) -> tuple[str | None, int]:
-    """Return the last common line of two executions, and the index of the first differing call.
+    """Return the last line before two executions diverge, and the index of the diverging call.
 
-    A call differs if its two outcomes differ. Executed lines are not compared, because their order
-    may differ: functions may iterate over Python sets.
+    The call diverges if it has different outcomes. Executed lines are not compared, because their
+    order may differ: functions may iterate over Python sets.
     """
     for number, (steps, others) in enumerate(zip(once, again, strict=False)):
         if tuple(steps[-1]) != tuple(others[-1]):
@@ -268,7 +269,7 @@ def _answered(
 
 
 class _DifferentPlay(Exception):
-    """A script had different results alone and among other sessions."""
+    """The results of a script change if other sessions run before it or beside it."""
 
     def __init__(self, script: RecordedPlay, index: int, text: str, other: str, where: str) -> None:
         super().__init__(where)

@@ -36,7 +36,7 @@ def check_events(
         for text, other in zip(old.get("does", ()), new.get("does", ()), strict=False):
             given, changed = read_event_call(text), read_event_call(other)
             if given.name == changed.name and _differs(given.kwargs, changed.kwargs, ids):
-                said = f"{call} changes the planned event {old['id']!r} from {text} to {other}"
+                said = f"{call} replaces the planned event {old['id']!r}: {text} becomes {other}"
                 advice = "include the id of the item in the id of the event"
                 raise subject.broken(f"{said}; {advice}", call)
 

@@ -61,11 +61,11 @@ _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """``_ROUNDS``: number of rounds that enlarge states. ``_TRIES``: maximum number of calls to try.
 ``_CANDIDATES``: maximum number of calls to choose from."""
 _SHARE_ANY = 0.5
-"""Share of random calls that are made without a trial. Before other calls, several candidates are
-tried in forks of the session until one succeeds."""
+"""Share of random calls that are not tried in a fork first. For each other call, several candidates
+are tried in forks of the session until one succeeds."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
-"""Maximum number of characters of the calls in a message, and of the config."""
+"""In a message, the calls and the config each have at most this number of characters."""
 _MAX_SHORTER_CONFIGS = 60
 """Maximum number of smaller initial configs that the check tries after a failure."""
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)
@@ -144,7 +144,7 @@ Examine = Callable[[RandomPlay], None]
 def explore(
     subject: CheckedEnvironment, examine: Examine, further: Sequence[RecordedPlay] = ()
 ) -> None:
-    """Call ``examine`` with each random playthrough and each playthrough in ``further``.
+    """Examine all random playthroughs and the playthroughs in ``further``.
 
     A BackendFault ends a playthrough. Raises ContractViolation with the first finding and the calls
     that lead to it.
@@ -165,7 +165,7 @@ def explore(
 def on_plays(
     check: Callable[[CheckedEnvironment, RandomPlay], None],
 ) -> Callable[[CheckedEnvironment], None]:
-    """Return a check that applies ``check`` to each random playthrough."""
+    """Turn a check of one playthrough into a check of all random playthroughs."""
 
     @wraps(check)
     def run(subject: CheckedEnvironment) -> None:
@@ -290,8 +290,8 @@ class PlayMaker:
     def _find_new(self, play: RandomPlay) -> Call | None:
         """Return a call of a kind that has not occurred yet.
 
-        The kind consists of the called function, the outcome of the call, and the last two
-        functions that changed the state.
+        The kind of a call consists of the called function, the outcome of the call, and the last
+        two functions that changed the state.
         """
         if len(play.calls) == _STEPS:
             return None
@@ -354,9 +354,11 @@ class PlayMaker:
         return self._find_successful(play, tools)
 
     def _find_read(self, play: RandomPlay) -> Call | None:
-        """Return the next call of a read function; each is called before and after a wait.
+        """Return the next call of a read-only function.
 
-        A bug in a read function may show only after certain calls or after some time.
+        Every read-only function is called once. If worlds exist, a function of a world is called,
+        such as ``wait``, and a second round follows. A bug in a read-only function may show only
+        after certain calls or after some time.
         """
         tools = self._subject.all_tools
         reading = [tools[name] for name in self._subject.reading_tools]
@@ -377,9 +379,9 @@ class PlayMaker:
         return found[max(found)]
 
     def _play_edges(self, played: Sequence[RecordedPlay]) -> Iterator[RecordedPlay]:
-        """Yield playthroughs that call each function with each boundary value of each parameter.
+        """Yield playthroughs that call each function with the boundary values of its parameters.
 
-        All arguments except the boundary value come from a successful call, if possible.
+        One argument is a boundary value. The others come from a successful call, if possible.
         """
         begun: dict[str, tuple[RecordedPlay, int]] = {}
         for script in played:
@@ -437,8 +439,8 @@ def draw_call(
 ) -> Call:
     """Return a call of a randomly chosen function; the arguments fit the function's schema.
 
-    ``proven`` maps functions to the arguments of successful calls. Some drawn calls vary
-    the arguments of a successful call.
+    ``proven`` maps functions to the arguments of successful calls. Some calls
+    repeat a successful call with a few changed arguments.
     """
     tool = random.choice(tools)
     given = vary_arguments(random, subject.spec(tool), known, proven.get(tool.name, ()))
@@ -457,7 +459,7 @@ def list_times(session: Session) -> list[ShownValue]:
 
 @cache
 def list_proven(subject: CheckedEnvironment) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-    """Return the arguments of all successful calls of the playthroughs, by function."""
+    """Map each function to the arguments of its successful calls in the playthroughs."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for script in scripts(subject):
         for call, text in zip(script.calls, script.texts, strict=False):

@@ -21,8 +21,8 @@ _ADVICE: Mapping[type, str] = {
     tuple: "store list(...)", set: "store sorted(...)", frozenset: "store sorted(...)",
 }  # fmt: skip
 _IS_TOO_LARGE = re.compile(r"should be less than|should have at most")
-"""Messages about a maximum, such as a stock of at most 100. The maximum applies to configs of the
-author; calls may produce larger values."""
+"""Messages about a maximum, such as a stock of at most 100. The maximum limits only configs
+that authors write; calls may produce larger values."""
 _PLAIN_VALUE = "store a plain value"
 _MAX_PART = 300
 """Maximum number of characters of the call in a message, and of the error text."""
@@ -54,7 +54,9 @@ def _check_config(subject: CheckedEnvironment, play: RandomPlay, call: Call, nam
     if problem := _find_problem(subject, play, name):
         shown, why = cut(str(call), _MAX_PART), cut(str(problem), _MAX_PART)
         said = f"the state after {shown} cannot be loaded as a config: {why}"
-        advice = "accept the state in Config and `references`, or let the function refuse the call"
+        advice = (
+            "make Config and `references` accept this state, or let the function refuse the call"
+        )
         raise subject.broken(f"{said}; {advice}", call, "state")
 
 
@@ -91,15 +93,15 @@ def _check_types(
             label = f"{name}.{path}"
             name_of = type(part).__name__
             if type(part) in _PLAIN:
-                said = f"the {name_of} key {part!r} into {label}"
-                advice = f"becomes {str(part)!r} in a config; store str(key)"
+                said = f"the {name_of} key {part!r} in {label}"
+                advice = f"a config has the key {str(part)!r} instead; store str(key)"
             else:
-                said = f"the {name_of} {cut_repr(part, 60)} into {label}"
+                said = f"the {name_of} {cut_repr(part, 60)} in {label}"
                 advice = (
-                    f"becomes another type in a config; {_ADVICE.get(type(part), _PLAIN_VALUE)}"
+                    f"a config has another type instead; {_ADVICE.get(type(part), _PLAIN_VALUE)}"
                 )
             shown = cut(str(call), _MAX_PART)
-            message = f"{shown} puts {said}, which {advice}, or convert it in `_load`"
+            message = f"{shown} stores {said}; {advice}, or convert the value in `_load`"
             raise subject.broken(message, call, partial(_find_in_field, field))
 
 

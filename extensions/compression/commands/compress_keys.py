@@ -32,9 +32,9 @@ from trajectories.schema import JudgingMethod, Trajectory
 EXAMPLE = "turnwise compress-keys TicketAPI --model gpt-5-mini -o TicketAPI.json"
 
 NOTES = (
-    "The command sends a request for each function that has a result of more than --tokens "
-    "tokens in the data. The request contains the function's document and this result. Review "
-    "the draft, then move it to configs/compression/, where --compress LIMIT,keys reads it.\n"
+    "The command looks for functions with results of more than --tokens tokens. For each of these "
+    "functions, the model gets the function's document and one long result. Review the draft, "
+    "then move it to configs/compression/, where --compress LIMIT,keys reads it.\n"
 )
 
 
@@ -67,8 +67,10 @@ def run(options: Options) -> int:
     limit = Compression.named(f"{options.tokens}")
     functions = _find_long_results(dataset, chosen, options.backend, limit)
     if not functions:
-        message = f"no result of {options.backend} in {category} has fields and more than"
-        raise DataError("--tokens", f"{message} {options.tokens} tokens; lower the limit")
+        message = (
+            f"{options.backend} has no result with fields and more than {options.tokens} tokens"
+        )
+        raise DataError("--tokens", f"{message} in {category}; lower the limit")
     try:
         client = connect(options.model, RequestOptions(base_url=options.base_url))
         drafts, stopped = asyncio.run(draft_members(client, functions, options.concurrency))

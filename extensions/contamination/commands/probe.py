@@ -20,8 +20,9 @@ EXAMPLE = "turnwise dataset probe --model gpt-5-mini --category base --limit 50"
 
 NOTES = (
     "The command makes three requests for each scenario. The model continues half of a user "
-    "message, paraphrases it, and picks the published text among the paraphrases. One more "
-    "request asks for the canary. exit status: 0 done, 2 bad input, 3 unanswered requests\n"
+    "message and writes paraphrases of the message. It then picks the published text from a list "
+    "with these paraphrases. One more request asks for the canary. exit status: 0 done, 2 bad "
+    "input, 3 unanswered requests\n"
 )
 
 
@@ -34,7 +35,7 @@ class Options(EntriesOptions, JsonOption):
     base_url: str | None = option(
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"
     )
-    seed: int = option("seed for the order of the shown texts", "S", default=0, read=index)
+    seed: int = option("seed of the random order of the texts", "S", default=0, read=index)
     concurrency: int = option("requests at once", "N", default=4, read=positive)
 
 
@@ -65,8 +66,8 @@ def run(options: Options) -> int:
             f"(chance {1 / CHOICES:.0%}, p {summary.p_value:.4f})"
         )
         say(
-            f"continuations with {SHARED_WORDS} published words or more: {summary.continued} of "
-            f"{len(texts)} texts"
+            f"continuations that repeat at least {SHARED_WORDS} published words: "
+            f"{summary.continued} of {len(texts)} texts"
         )
         say(f"canary in an answer: {'yes' if summary.has_canary else 'no'}")
         for each in summary.results:

@@ -130,7 +130,7 @@ def test_a_refusal_where_a_success_is_asserted(desk):
 
 
 def test_an_argument_that_is_passed_by_name(desk):
-    with pytest.raises(AssertionError, match="no field ticket_id; pass arguments by position"):
+    with pytest.raises(AssertionError, match="no field ticket_id; pass arguments without names"):
         succeed(desk, "get_ticket", ticket_id=5)
 
 

@@ -19,4 +19,6 @@ def test_a_result_is_held_to_the_range_that_its_function_declares():
     assert find_result_error(tool, 1) is None
     assert "greater than or equal to 1" in find_result_error(tool, 0)
     for value in ("1", 1.0, True, None):
-        assert find_result_error(tool, value).startswith("not of the declared type: the value: ")
+        assert find_result_error(tool, value).startswith(
+            "which is not of the declared type: the value: "
+        )

@@ -115,7 +115,7 @@ BUGS = {
         "    @reaction\n",
         "    def _load(self, config: Mapping[str, Any], pack: Any) -> None:\n"
         "        self.lent = {key: False for key in self.lent}\n\n    @reaction\n",
-        " in the config, to {",
+        " (in the config) to {",
     ),
     "event in place": (
         "            self.lent = {**self.lent, key: True}\n",
@@ -165,7 +165,7 @@ BUGS = {
         "            self.lent = {**self.lent, key: True}\n",
         "            others = {each: late for each, late in self.lent.items() if each != key}\n"
         "            self.lent = {**others, key: True}\n",
-        "reorders the keys of NAME.lent: keep the order, or sort the result",
+        "changes the order of the keys of NAME.lent: keep the order, or sort the result",
     ),
     "first key of an object": (
         '        return {"lent": dict(self.lent)}\n',
@@ -366,14 +366,14 @@ FEW_CALLS_BUGS = {
         LISTED,
         LISTED.replace("}\n", ", 'late': 0}\n"),
         ["PREFIX_list()"],
-        "with the key late, which the docstring does not describe",
+        "which has the key late, but the docstring does not describe this key",
     ),
     "key that is missing": (
         state_checks.results,
         LISTED,
         "        return {}\n",
         ["PREFIX_list()"],
-        "without the key lent; the docstring says that the key always exists",
+        "which lacks the key lent, but the docstring says that this key always exists",
     ),
 }
 """Bugs that a few calls show: check, old and new source, calls, finding."""
