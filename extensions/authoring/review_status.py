@@ -71,7 +71,8 @@ class Review(StrictRecord):
     reason: str = ""
     """Reason of the outcome; required unless the entry is sound."""
     mended: str = ""
-    """Description of the correction. ``kept`` and ``withdrawn`` explain a missing correction."""
+    """Description of the correction. ``kept`` or ``withdrawn`` explains why an entry has no
+    correction."""
     kept: str = ""
     withdrawn: str = ""
 

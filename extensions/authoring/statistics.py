@@ -30,7 +30,8 @@ GRAM = 5
 ALIKE = 0.2
 """Texts are near duplicates if the Jaccard index of their word sequences reaches this value."""
 _VOCABULARY = 7_000
-"""Distinct words are counted only in this many words, so that data sets can be compared."""
+"""Only this many words are searched for distinct words. This makes data sets of different sizes
+comparable."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:['\u2019][a-z]+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -46,8 +47,8 @@ _MAX_PAIRS = 2_000
 """Number of word pairs that are counted per backend. A larger sample would have a smaller share of
 distinct pairs."""
 _TELLING = 4
-"""Minimum length of a word of a function's name. A message with such a word hints at the function.
-"""
+"""Minimum length of a word of a function's name. A message with such a word mentions the
+function."""
 
 
 class ArgumentCounts(NamedTuple):
@@ -81,9 +82,10 @@ class EntryCounts(NamedTuple):
     hops: int = 0
     """Length of the longest chain of calls; each call uses the result of the previous call."""
     needed: int = 0
-    """Number of calls without which a later call of the same turn fails."""
+    """Number of calls that a later call of the same turn needs to succeed."""
     undictated: int = 0
-    """Number of needed calls whose function and strings the turn's messages do not mention."""
+    """Number of needed calls that the turn's messages do not mention. The messages contain neither
+    the function nor a string of the call."""
     dated: tuple[int, int] = (0, 0)
     """Two numbers of turns: turns whose dates all have the format of the calls, and turns with a
     date in another format."""
@@ -186,7 +188,7 @@ class Statistics:
 
     @property
     def effective_functions(self) -> float:
-        """Exponential of the function entropy; equal frequencies give the number of functions."""
+        """Diversity of the functions: the exponential of the entropy of their frequencies."""
         total = self.functions.total()
         shares = [count / total for count in self.functions.values()]
         return exp(-sum(share * log(share) for share in shares)) if total else 0.0
@@ -215,7 +217,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return two counts of the sequences of ``size`` calls: distinct ones, and all."""
+        """Return the number of distinct sequences of ``size`` calls, and the number of all."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -455,7 +457,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "effective functions",
-        "exponential of the function entropy; equal frequencies give the number of functions",
+        "diversity of the functions: the exponential of the entropy of their frequencies",
         lambda s: f"{s.effective_functions:.0f}",
     ),
     DatasetFigure(
@@ -513,7 +515,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "undictated preconditions",
-        "calls that a later call needs, although the user names neither function nor strings",
+        "calls that a later call needs, but that the user does not mention",
         _share_undictated,
     ),
     DatasetFigure(

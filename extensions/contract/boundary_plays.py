@@ -84,7 +84,7 @@ def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPla
 
 
 def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None:
-    """Take a call that succeeded before, replace one argument by ``_NEW_NAME``, and return it."""
+    """Return the next call that succeeded before, with ``_NEW_NAME`` as an argument."""
     calls = [
         Call(tool.name, (), {**given[-1], each.name: _NEW_NAME})
         for tool in subject.tools
@@ -186,8 +186,8 @@ def _change_numbers(
     """Return a copy of a JSON value; ``change`` replaces each number.
 
     The function ``change`` receives the path, the schema and the number of a field. It returns the
-    new number. In the path,
-    ``*`` stands for a list item, or for a key that the schema does not name.
+    new number. In the path, ``*`` stands for a list item, or for a key that the schema does not
+    name.
     """
     if isinstance(value, (dict, list)):
         kind = "object" if isinstance(value, dict) else "array"

@@ -83,16 +83,17 @@ _MAX_MEMBERS = 40
 """Maximum number of values from one list or object: half from the beginning, half from the end."""
 _SHARE_GIVEN, _SHARE_NEW, _SHARE_NEAR, _SHARE_READY = 0.5, 0.25, 0.15, 0.6
 """``_SHARE_GIVEN``: share of optional values that are given. ``_SHARE_NEW``: share of new values.
-``_SHARE_NEAR``: share of known values that a similar value replaces. ``_SHARE_READY``: share of new
-values that are constants."""
+``_SHARE_NEAR``: share of known values that are replaced by a similar value. ``_SHARE_READY``: share
+of new values that are constants."""
 _SHARE_RECORD, _SHARE_OF_RECORD, _SHARE_ONCE = 0.4, 0.8, 0.8
-"""``_SHARE_RECORD``: share of calls that use a record. ``_SHARE_OF_RECORD``: in such a call,
-the share of arguments from the record. ``_SHARE_ONCE``: share of lists without repeated items."""
+"""``_SHARE_RECORD``: share of calls that use a record. ``_SHARE_OF_RECORD``: probability that
+an argument comes from the record of its call. ``_SHARE_ONCE``: share of lists without repeated
+items."""
 _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0.2
 """``_SHARE_PROVEN``: share of calls that copy arguments of a successful call. ``_SHARE_KEPT``:
-probability that such an argument is copied. ``_SHARE_KEPT_NAME``: probability that a string is
-copied if the known values do not contain it. ``_SHARE_LONGER``: probability that a copied list gets
-more items."""
+probability that an argument of the successful call is copied. ``_SHARE_KEPT_NAME``: probability
+that a string is copied if the known values do not contain it. ``_SHARE_LONGER``: probability that a
+copied list gets more items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Offsets that turn a time into a nearby time, such as the same time on the next day."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -115,12 +116,12 @@ class ShownValue(NamedTuple):
     words: frozenset[str]
     value: str | int | float
     nearest: frozenset[str]
-    """Words of the nearest key on the path."""
+    """Words of the key that is nearest to the value."""
     records: tuple[int, ...] = ()
     """Identifiers of the objects that contain the value."""
 
     def likeness(self, wanted: frozenset[str]) -> int:
-        """Count the wanted words on the value's path; words of the nearest key count triple."""
+        """Count the wanted words on the path; words of the nearest key count three times."""
         return len(wanted & self.words) + 2 * len(wanted & self.nearest)
 
 

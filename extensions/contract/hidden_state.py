@@ -55,7 +55,7 @@ most twice this number, or one call per function if there are more functions."""
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
-"""The state after one of every ``_REORDERED`` playthroughs is compared with reordered copies."""
+"""After one of every ``_REORDERED`` playthroughs, the state is compared with reordered copies."""
 _MAX_PRIVATE = 6
 """For each argument, the check tries at most this many values of private fields."""
 _FURTHER_CALLS = 6
@@ -595,8 +595,8 @@ def _remembered(
             name = private[0]
             advice = (
                 f"the result depends on the private field {name}, but no config sets this field. "
-                f'Add a key to Config with RENAMED = {{"{name.lstrip("_")}": "{name}"}}, or compute '
-                "the field in _load"
+                f'Add a key to Config with RENAMED = {{"{name.lstrip("_")}": "{name}"}}, or '
+                "compute the field in _load"
             )
     said = said or f"returns {compare_texts(text, other)}"
     return subject.broken(f"{call} {said} {where}; {advice}", call)

@@ -155,7 +155,7 @@ def _part(
 ) -> tuple[str | None, int]:
     """Return the last line before two executions diverge, and the index of the diverging call.
 
-    The call diverges if it has different outcomes. Executed lines are not compared, because their
+    A call diverges if its outcomes are different. Executed lines are not compared, because their
     order may differ: functions may iterate over Python sets.
     """
     for number, (steps, others) in enumerate(zip(once, again, strict=False)):

@@ -356,8 +356,8 @@ class PlayMaker:
     def _find_read(self, play: RandomPlay) -> Call | None:
         """Return the next call of a read-only function.
 
-        Every read-only function is called once. If worlds exist, a function of a world is called,
-        such as ``wait``, and a second round follows. A bug in a read-only function may show only
+        Every read-only function is called once. If the environment has a world, a call such as
+        ``wait`` and a second round follow. A bug in a read-only function may show only
         after certain calls or after some time.
         """
         tools = self._subject.all_tools

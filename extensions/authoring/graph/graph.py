@@ -105,7 +105,7 @@ class Graph:
     needs: Mapping[str, tuple[Call, ...]]
     """Maps the name of a function or backend to preparatory calls, such as a login."""
     empty: Mapping[str, Any]
-    """Maps ``function.field`` to the field's value after a call without a change and a hit."""
+    """Maps ``function.field`` to the field's value after a call without changes or hits."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Edge]:

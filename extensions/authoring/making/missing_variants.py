@@ -301,7 +301,7 @@ def _find_reads(
     known: Sequence[object],
     wanted: Sequence[str],
 ) -> list[Call]:
-    """Return calls of other functions that return the wanted results.
+    """Find calls of other functions that return the wanted results.
 
     Return [] if a wanted result is not found.
     """

@@ -88,7 +88,7 @@ def collect_words(text: str) -> frozenset[str]:
 
 def _describe_duplicate(later: _TurnText, earlier: _TurnText, similarity: float) -> Finding:
     place = f"turn {earlier.turn + 1} of {earlier.entry.trajectory.id}"
-    message = f"asks the same question as {place}: both share {similarity:.0%} of their words"
+    message = f"asks the same question as {place}: both texts share {similarity:.0%} of their words"
     severity = Severity.ERROR if similarity == 1 else Severity.WARNING
     return later.entry.finding(DUPLICATE, severity, later.turn, "messages", message)
 

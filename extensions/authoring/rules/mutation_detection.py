@@ -9,7 +9,7 @@ BREVITY reports three kinds of superfluous calls:
 
 - Read calls that the checker does not require, because the model knows the facts (warning).
 - Write calls that change no state (warning).
-- Read calls whose values the user states or another call of the turn returns (info).
+- Read calls with values that the user or another call of the turn also states (info).
 
 If the checker accepts a turn although a state-changing call is missing, DETECT reports the call.
 """

@@ -30,7 +30,7 @@ from trajectories.replay_queries import list_messages
 MIN_CHARS = 4
 """Minimum length of a line that is searched for; shorter lines occur in any text by chance."""
 MAX_ADDED = 12
-"""For each function, sums of two results are tried. Only this many results are added."""
+"""For each function, sums of two results are tried. At most this many results are used."""
 
 _MARK = re.compile(r"^\s*[-+<>*]\s+")
 _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")

@@ -67,10 +67,9 @@ def run(options: Options) -> int:
     limit = Compression.named(f"{options.tokens}")
     functions = _find_long_results(dataset, chosen, options.backend, limit)
     if not functions:
-        message = (
-            f"{options.backend} has no result with fields and more than {options.tokens} tokens"
-        )
-        raise DataError("--tokens", f"{message} in {category}; lower the limit")
+        which = f"no result of {options.backend} in {category}"
+        message = f"{which} has fields and exceeds {options.tokens} tokens; lower the limit"
+        raise DataError("--tokens", message)
     try:
         client = connect(options.model, RequestOptions(base_url=options.base_url))
         drafts, stopped = asyncio.run(draft_members(client, functions, options.concurrency))

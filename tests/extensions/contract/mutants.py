@@ -108,7 +108,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("loading", _ALIAS, _load("taken = config", "taken.pop('items', None)"), "`_load` changes items of the config", "taken.pop("),
     Mutant("loading", _ALIAS, _load("for item in config.get('items', []):", "    item['done'] = True"), "`_load` changes items of the config", "item['done'] = True"),
     Mutant("round trip", "a state that becomes another state when it is written as a config and loaded", _load("self.next_id += 1"), "the state differs after saving and loading it as a config: ", "self.next_id += 1"),
-    Mutant("caches", "`lru_cache`, `cache` or `cached_property` on a method", (("    @classmethod\n", "    @functools.lru_cache(maxsize=None)\n    def _kept(self) -> int:\n        return len(self.items)\n\n    @classmethod\n"),), "_kept has a lru_cache", "@functools.lru_cache"),
+    Mutant("caches", "`lru_cache`, `cache` or `cached_property` on a method", (("    @classmethod\n", "    @functools.lru_cache(maxsize=None)\n    def _kept(self) -> int:\n        return len(self.items)\n\n    @classmethod\n"),), "the lru_cache of _kept", "@functools.lru_cache"),
     _docstring("Put something on the list.", "Put something on the list", "a full stop", '"""Put something'),
     _docstring("item_id: Id of the item.", "id: Id of the item.", "not describe 'item_id'", "def PREFIX_finish("),
     _docstring("name: What is", "name: What is\n            more: It", "describes more, which is", "more: It"),
