@@ -63,6 +63,7 @@ class TurnLoop:
         require_type("trajectory", trajectory, Trajectory, described="a Trajectory")
         require_type("session", session, Session, described="a Session")
         require_type("profile", profile, Profile, described="BFCL or STRICT")
+        require_type("step_limit", step_limit, int, None, described="a number or None")
         self._observe = observe
         self.offering = offering
         self.found: frozenset[str] = frozenset()

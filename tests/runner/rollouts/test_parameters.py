@@ -90,6 +90,9 @@ WRONG = {
     "tool: must be a Tool, but is 3": lambda: turnwise.Session.load([], {}).replace(3),
     "trajectory: must be a Trajectory, but is 3": lambda: turnwise.TurnLoop(3, None, None),
     "session: must be a Session, but is 3": lambda: turnwise.TurnLoop(entry(), 3, None),
+    "step_limit: must be a number or None, but is '9'": lambda: turnwise.TurnLoop(
+        entry(), turnwise.Session.load([], {}), turnwise.STRICT, "9"
+    ),
     "profile: must be BFCL or STRICT, but is 'bfcl'": lambda: turn_loop("bfcl"),
     "calls: need at least one call and an open episode: 3": lambda: turn_loop().act(3),
     "trajectory: must be a Trajectory, but is 'a'": lambda: turnwise.load_dataset().config("a"),
