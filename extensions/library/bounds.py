@@ -42,9 +42,9 @@ def check_numbers(name: str, values: Sequence[float], most: int = 1000) -> None:
 
 
 def check_count(name: str, values: Sequence[Any], least: int, most: int) -> None:
-    """Refuse a text or list of the wrong length.
+    """Check the length of a text or list.
 
-    Raises InvalidArgument if the length is not from least to most, both included.
+    Raises InvalidArgument if the length is below ``least`` or above ``most``.
     """
     if not least <= len(values) <= most:
         allowed = f"from {least} to {most}" if least < most else f"{most}"

@@ -346,7 +346,7 @@ def _found(kind: str, name: str, known: Mapping[str, _Known]) -> _Known:
 
 
 def _distance(one: tuple[float, float], other: tuple[float, float]) -> float:
-    """Return the haversine distance between two positions in kilometres."""
+    """Return the haversine distance, in kilometres, between two positions."""
     (latitude, longitude), (other_latitude, other_longitude) = one, other
     up = math.sin(math.radians(other_latitude - latitude) / 2) ** 2
     along = math.sin(math.radians(other_longitude - longitude) / 2) ** 2

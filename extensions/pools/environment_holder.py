@@ -39,7 +39,11 @@ class EnvironmentHolder:
     def hold(
         self, actions: Mapping[int, Sequence[Action | None]], *origins: RolloutEnv
     ) -> dict[int, None]:
-        """Recreate environments: copy each origin and repeat its actions; None means a reset."""
+        """Recreate environments.
+
+        Each environment is a copy of its origin that repeats the actions. The action None resets
+        the environment.
+        """
         for (id, some), origin in zip(actions.items(), origins, strict=True):
             # Several numbers may have the same origin.
             env = self._envs[id] = origin.fork()

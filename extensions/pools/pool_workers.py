@@ -31,7 +31,7 @@ class PoolWorkers(Protocol):
         ...
 
     def share(self, env: RolloutEnv) -> Any:
-        """Return a snapshot of the environment that can be an argument of ``ask``."""
+        """Return a snapshot of the environment. The snapshot can be sent with ``ask``."""
 
     def ask(self, number: int, method: Method, *arguments: Any) -> Any:
         """Start a method in a worker, and return a ticket for ``answer``.

@@ -16,7 +16,7 @@ from runner.episodes.judging import ENTRY_TIMEOUT
 from runner.rollouts.rollout_env import Action, ActionError, Observation, RolloutEnv, Transition
 
 _Ask = Callable[[int, list[int]], Any]
-"""Function that asks a worker about some of its environments, and returns the ticket."""
+"""Function that sends a worker a request about environments, and returns its ticket."""
 
 _Taken = Callable[[int, Any], Iterable[Action | None]]
 """Function that takes an environment's number and result, and returns the executed actions."""
@@ -36,7 +36,7 @@ class RolloutPool:
     """Pool that plays or steps many environments at once, on several processors or machines.
 
     If a worker dies or stalls, its environments are recreated in another worker. If an environment
-    kills or stalls every worker, an error is raised, and the environment keeps its last state.
+    kills or stalls every worker, the pool raises an error. The environment keeps its last state.
 
     Raises DataError if the workers cannot be used.
 
@@ -96,8 +96,8 @@ class RolloutPool:
     def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
         """Execute an action in each environment; the keys of ``actions`` are environment numbers.
 
-        Raises ValueError if an environment is finished, an action is invalid, a backend has a bug,
-        or all workers were lost. The other environments still execute their actions.
+        Raises ValueError if an environment is finished, if an action is invalid, if a backend has a
+        bug, or if no worker is left. The other environments still execute their actions.
         """
         return self._on_each(
             actions,
@@ -112,8 +112,8 @@ class RolloutPool:
         Each policy runs in the worker of its environment, so no step waits for another process. The
         environments keep their states.
 
-        Raises ValueError if a policy raises an exception or cannot be sent, an action is invalid, a
-        backend has a bug, or all workers were lost. The other environments are still played.
+        Raises ValueError if a policy fails or is not picklable, if an action is invalid, if a
+        backend has a bug, or if no worker is left. The other environments are still played.
         """
         return self._on_each(policies, self._asks(EnvironmentHolder.play, policies))
 

@@ -77,7 +77,7 @@ def library(address: str | None = "") -> Any:
 
 
 class NoResult(NamedTuple):
-    """Placeholder for a missing result: the actors of the item died or stalled."""
+    """Placeholder for the result of an item whose actors died or stalled."""
 
     why: str
 
@@ -99,7 +99,7 @@ class _Actor:
     has: int = 0
     """Number of current items."""
     alone: bool = False
-    """Whether the actor is reserved for lost items, which it retries one at a time."""
+    """Whether the actor only retries lost items, one at a time."""
     begun: bool = False
     stalled: bool = False
     asked: tuple[Any, float] | None = None
@@ -109,8 +109,8 @@ class _Actor:
 class ActorPool:
     """Pool of actors that process items; a new actor replaces an actor that dies or stalls.
 
-    The pool retries the items of a lost actor. After an item's second loss, the item runs alone in
-    an actor. An item that kills or stalls its actor therefore cannot affect other items' results.
+    The pool retries the items of a lost actor. If an item is lost twice, the item then runs alone
+    in an actor. An item that kills or stalls its actor thus cannot affect other items' results.
 
     Args:
         kind: Class of the actors; its method ``do`` takes references to the shared values and an

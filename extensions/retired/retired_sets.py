@@ -18,7 +18,7 @@ from trajectories.bfcl_reader import PACKAGE, read_messages
 from trajectories.schema import Category, ExpectedResults, ResultCheck, Trajectory, Turn
 
 OF_THESE_ONLY = ("RetiredNumbers", "RetiredShapes", "RetiredErrands", "PublicServices")
-"""Backends that only the retired data sets use."""
+"""Backends of the retired data sets. No other data set uses these backends."""
 ENVIRONMENTS = (*OF_THESE_ONLY, "RestClient")
 """Backends with the functions of the retired data sets."""
 

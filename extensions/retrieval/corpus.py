@@ -128,7 +128,7 @@ def load_full_corpus() -> Corpus:
 
 
 def list_parameters(document: Document) -> Iterator[Mapping[str, Any]]:
-    """Yield the schema of every parameter of a document, also of nested ones, with its name."""
+    """Yield the name and schema of every parameter of a document, including nested parameters."""
     yield from _walk_schema(document.get("parameters"), 8)
 
 

@@ -55,7 +55,9 @@ def read_configuration(what: str) -> dict[str, Any]:
 
 
 def hash_encoder(what: str) -> str:
-    """Return the hash of an untrained encoder's files, or of its configuration, as a hex string.
+    """Return the hex hash of an untrained encoder.
+
+    The hash covers the files of a folder, or else the configuration.
 
     Raises DataError if the encoder does not exist.
     """

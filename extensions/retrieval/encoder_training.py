@@ -136,7 +136,10 @@ class EncoderTraining:
         trainer.remove_callback(PrinterCallback)
         kept = self._state / f"checkpoint-{last.steps}" if last else None
         if kept and not kept.is_dir():
-            raise DataError(str(kept), "is missing, so the training cannot resume; start a new one")
+            message = (
+                "this checkpoint is missing, so the training cannot resume; start a new training"
+            )
+            raise DataError(str(kept), message)
         trainer.train(resume_from_checkpoint=kept and str(kept))
 
     def save(self, folder: Path) -> None:

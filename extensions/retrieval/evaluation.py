@@ -34,14 +34,15 @@ class QuerySet(NamedTuple):
 def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:
     """Load a query set with the given corpus, or else with its default corpus.
 
-    Raises DataError if a name is unknown, or if no query has all its functions in the corpus.
+    Raises DataError if a name is unknown, or if every query needs a function that is missing.
     """
     searched = load_corpus(corpus or _ABOUT.get(name, "all"), dataset, notify)
     found, left_out = match_queries(searched, load_queries(name, dataset, notify))
     for line in left_out:
         notify(f"{name}: {line}")
     if not found:
-        raise DataError("--queries", f"no query of {name} has all its functions in {searched.name}")
+        message = f"every query of {name} needs a function that {searched.name} does not contain"
+        raise DataError("--queries", message)
     return QuerySet(name, searched, tuple(found))
 
 

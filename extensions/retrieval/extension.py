@@ -42,7 +42,9 @@ class RetrievalExtension(Extension):
         """Return the run feature that the options describe."""
         retrieval = own.retrieval
         if own.no_keep and settings.mode == "prompt":
-            why = "needs --mode fc: in a prompt, the functions cannot change after the first turn"
+            why = (
+                "needs --mode fc, because functions in a prompt cannot change after the first turn"
+            )
             raise DataError("--no-keep", why)
         return [feature.RetrievalFeature(retrieval)] if retrieval else []
 

@@ -107,11 +107,11 @@ class RetrievalFeature(RunFeature):
         policy, pool, by = str(self.retrieval.policy), self.retrieval.pool, self.retrieval.by
         if policy.startswith("search"):
             way = "the model calls the search function"
-            yield f"retrieval {policy} of {pool}, ranked by {by}: {way}"
+            yield f"retrieval policy {policy}, corpus {pool}, ranking {by}: {way}"
             return
         found = measure_ceiling(dataset, ids)
-        chosen = "" if policy == "oracle" else f" of {pool}, ranked by {by}"
-        yield f"retrieval {policy}{chosen}: {found.line()}"
+        chosen = "" if policy == "oracle" else f", corpus {pool}, ranking {by}"
+        yield f"retrieval policy {policy}{chosen}: {found.line()}"
         judged = [record for record in records if record.verdict is not None]
         for covered, words in ((True, "all needed"), (False, "not all needed")):
             here = [record for record in judged if (record.id in found.covered) is covered]

@@ -1,4 +1,4 @@
-"""Ranking that reorders the functions of a training; all others keep their lexical rank."""
+"""Ranking that reorders the trained functions; all other functions keep their lexical rank."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def checkpoint_folder(folder: Path, number: int) -> Path:
 
 
 def load_checkpoint_ranker(kind: Kind, folder: Path, corpus: Corpus) -> Ranker:
-    """Return a ranking of all functions by the model of a checkpoint.
+    """Load the model of a checkpoint, and return its ranking of all functions.
 
     Raises DataError if the folder holds no model.
     """
@@ -67,8 +67,8 @@ def load_checkpoint_ranker(kind: Kind, folder: Path, corpus: Corpus) -> Ranker:
 def load_trained_ranker(place: str, corpus: Corpus) -> GatedRanker:
     """Return the ranking of a finished training.
 
-    Raises DataError if the training is missing or unfinished, or the corpus contains no function
-    with training data.
+    Raises DataError if the training is missing or unfinished, or if no function of the corpus was
+    trained.
     """
     folder = Path(place)
     definition = load_definition(folder)

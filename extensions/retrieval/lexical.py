@@ -76,7 +76,7 @@ class SubwordRanker:
 
 
 class TopicRanker:
-    """Ranking by the cosine in a low-dimensional space of words that occur together (LSA)."""
+    """Ranking by cosine similarity in a low-dimensional space (latent semantic analysis, LSA)."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._vectorizer = TfidfVectorizer(analyzer=words, sublinear_tf=True)
@@ -97,7 +97,7 @@ class FusedRanker:
         self._rankers = rankers
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return a score for each query and document; without a match, all scores are 0."""
+        """Return a score for each query and document; a query without a match has only zeros."""
         found = [ranker.scores(queries) for ranker in self._rankers]
         is_found = np.any([each.any(axis=1) for each in found], axis=0)
         return fuse_ranks(found) * is_found[:, None]

@@ -1,8 +1,8 @@
 """Linear layer that maps queries and function texts into one vector space, without torch.
 
-Features are hashed words and character n-grams. A feature's weight is the logarithm of its count
-times its inverse document frequency. One matrix, initially a random projection, maps the features
-to few dimensions. The loss is the softmax over all functions that training queries need.
+Features are hashed words and character n-grams. The logarithm of a feature's count is multiplied by
+the feature's inverse document frequency. One matrix, initially a random projection, maps the
+features to few dimensions. The loss is the softmax over all functions that training queries need.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from runner.records.durable_files import write_whole
 FILE = "layer.npz"
 
 _HASHED = 1 << 14
-"""Number of hash buckets for words; n-grams have as many separate buckets."""
+"""Number of hash buckets for words. Character n-grams have their own buckets, of equal number."""
 _PIECES = (3, 5)
 _TEMPERATURE = 0.05
 _BETAS = 0.9, 0.999
@@ -95,7 +95,7 @@ class LinearLayer(NamedTuple):
 
 
 class QueryExamples(NamedTuple):
-    """Queries of one corpus, each with the documents that it needs."""
+    """Queries for one corpus, and the needed documents of each query."""
 
     queries: Sequence[str]
     texts: Sequence[str]
@@ -194,7 +194,7 @@ class _FeatureSet(NamedTuple):
 
     queries: Any
     documents: Any
-    """Features of the needed documents, one row per document. At least one query needs each."""
+    """Features of the documents that queries need, one row per document."""
     target: Array
     """Target distribution per query: equal shares for the needed documents, 0 for others."""
 

@@ -36,7 +36,7 @@ class RetrievalPolicy(NamedTuple):
     how: How
     number: int = 0
     needs: bool = False
-    """Whether to offer also the prerequisites of found functions (from the function graph)."""
+    """Whether to add the prerequisites of found functions; the function graph lists them."""
 
     @classmethod
     def named(cls, text: str) -> RetrievalPolicy:
@@ -232,7 +232,7 @@ def _describe(environments: Iterable[str], folder: Path | None) -> Iterator[Desc
 
 
 class ScoreCeiling(NamedTuple):
-    """Number of turns and entries that offer all needed functions; it limits the score."""
+    """Upper limit of the score: the turns and entries that offer all needed functions."""
 
     turns: int
     """Number of turns with calls in the ground truth."""
@@ -240,7 +240,7 @@ class ScoreCeiling(NamedTuple):
     """Number of turns that offer all functions of their ground truth."""
     entries: int
     covered: frozenset[str]
-    """Ids of the entries whose turns all offer the functions of their ground truth."""
+    """Ids of the entries that offer all functions of the ground truth in every turn."""
     offered: float
     """Mean number of offered functions per turn."""
 
@@ -248,9 +248,9 @@ class ScoreCeiling(NamedTuple):
         """Return the metrics as one line of text."""
         turns, entries = self.turns_covered / max(1, self.turns), len(self.covered)
         return (
-            f"all needed functions are offered in {turns:.1%} of {self.turns} turns and "
-            f"{entries / max(1, self.entries):.1%} of {self.entries} entries; "
-            f"{self.offered:.1f} functions per turn on average"
+            f"{turns:.1%} of {self.turns} turns offer all needed functions; "
+            f"{entries / max(1, self.entries):.1%} of {self.entries} entries do so in every turn; "
+            f"a turn offers {self.offered:.1f} functions on average"
         )
 
 

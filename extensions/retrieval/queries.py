@@ -59,7 +59,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries. A query with keys in both parts is left out."""
+    """Training and held-out queries. A query is left out if only some of its keys are held out."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]
@@ -197,8 +197,8 @@ def parts(
 ) -> list[QuerySplit]:
     """Split all query sets by the same keys: a held-out key is held out of every set.
 
-    The keys are divided into ``folds`` folds at random (``seed``). The fold with the index ``fold``
-    is held out.
+    The keys are shuffled with ``seed``, and divided into folds. The fold with the index ``fold`` is
+    held out.
 
     Raises DataError if the fold does not exist, or a part would be empty.
     """
@@ -235,7 +235,8 @@ def held_out(
         )
     folds = min(folds, len(everything))
     if fold >= folds:
-        raise DataError("--fold", f"{fold}: {kind} has {folds} folds here, numbered from 0")
+        why = f"the last fold of the split {kind} has the number {folds - 1}; {fold} is too large"
+        raise DataError("--fold", why)
     return frozenset(everything[fold::folds])
 
 

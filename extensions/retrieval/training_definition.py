@@ -38,7 +38,7 @@ class TrainingSettings(NamedTuple):
     tokens: int | None
     """Maximum length of a text."""
     split: str | None
-    """Property by which queries are held out, such as the scenario; None if none is held out."""
+    """Kind of split, such as ``instruction``. None means that no query is held out."""
     fold: int
     folds: int
     split_seed: int

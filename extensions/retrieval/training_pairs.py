@@ -30,9 +30,9 @@ class ContrastExample(NamedTuple):
 def pairs(queries: Sequence[Query], corpus: Corpus, negatives: int) -> Iterator[ContrastExample]:
     """Yield an example for each query and needed function.
 
-    The positive is the needed function; of several documents with its signature, the first one. The
-    negatives are the unneeded functions with the best BM25 ranks. If there are too few, they are
-    repeated.
+    The positive is the document of the needed function. If several documents have the signature of
+    this function, the first one is used. The negatives are the unneeded functions with the best
+    BM25 ranks. If there are too few, they are repeated.
     """
     texts = make_texts(corpus.functions)
     first: dict[object, int] = {}

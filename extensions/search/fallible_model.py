@@ -1,4 +1,4 @@
-"""Scripted model that knows the ground truth and errs at a given rate, for tests of searches."""
+"""Scripted model for search tests: knows the ground truth, and makes errors at a given rate."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FallibleModel:
         self._seed = f"{seed}/{prepared.trajectory.id}"
 
     async def __call__(self, request: Request) -> Reply:
-        """Answer with the next right call or a wrong call, give up the branch, or end the turn."""
+        """Make the next right call or a wrong call, give up the branch, or end the turn."""
         turn, made = _read(request.messages)
         due, mistaken = _progress(self._truth[turn], made)
         # The request is part of the seed, so a resumed episode makes the same errors. At a node of
@@ -120,7 +120,7 @@ def _read(messages: Sequence[ChatMessage]) -> tuple[int, list[tuple[Made, bool]]
 
 
 def _progress(truth: Sequence[Made], made: Sequence[tuple[Made, bool]]) -> tuple[Made | None, bool]:
-    """Return the next right call, if any, and whether a wrong call succeeded."""
+    """Return the next right call (None after the last one), and whether a wrong call succeeded."""
     done, mistaken = 0, False
     for call, went_through in made:
         if done < len(truth) and call == truth[done]:

@@ -26,7 +26,11 @@ class MethodEpisodes(NamedTuple):
 
     @property
     def deciding(self) -> EpisodeRecord:
-        """Episode that decides the verdict: first passed, else last judged, else first."""
+        """Episode that decides the verdict.
+
+        The first passed episode decides. If no episode passed, the last judged episode decides. If
+        no episode was judged, the first episode decides.
+        """
         judged = [each for each in self.attempts if each.verdict is not None]
         passed = [each for each in judged if each.outcome == "passed"]
         return (passed or judged[::-1] or [*self.attempts])[0]
@@ -38,7 +42,7 @@ class MethodEpisodes(NamedTuple):
 
     @property
     def exhausted(self) -> bool:
-        """Whether the search used up its budget in the deciding episode."""
+        """Whether the episode that decides the verdict used up the search budget."""
         search = search_of(self.deciding)
         return search is not None and search.exhausted
 
@@ -116,7 +120,7 @@ class SearchMethod:
 
     @property
     def figures(self) -> RunFigures:
-        """Metrics for comparisons, from one episode per entry: the one that decides its verdict."""
+        """Metrics for comparisons. For each entry, the episode that decides the verdict counts."""
         deciding = [entry.deciding._replace(trial=0) for entry in self.judged]
         return RunFigures(deciding, self._planned)
 

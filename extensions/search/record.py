@@ -24,9 +24,9 @@ class TriedStep(NamedTuple):
     became: Literal["stands", "undone", "given_up"]
     """State of the answer: ``stands`` (in the kept branch), ``undone`` or ``given_up``."""
     step: StepRecord | None = None
-    """Request and answer; null in the kept branch, whose steps are the steps of the episode."""
+    """Request and answer; null for an answer in the kept branch, which the episode records."""
     message: JsonObject | None = None
-    """The answer as a message; null if the answer is in the kept branch."""
+    """Message with the answer; null for an answer in the kept branch."""
 
 
 class SearchRecord(NamedTuple):
@@ -81,6 +81,6 @@ class SearchRecord(NamedTuple):
 
 
 def search_of(record: EpisodeRecord) -> SearchRecord | None:
-    """Return the record of the search in an episode; None without a search."""
+    """Return the record of an episode's search, or None if the episode had no search."""
     found = record.extensions.get("search")
     return found if isinstance(found, SearchRecord) else None

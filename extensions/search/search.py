@@ -29,7 +29,7 @@ from runner.models.prompting import checked_texts, read_texts
 GIVES_UP = "give_up_and_restart"
 """With this value of ``return_type``, the function ``finish`` gives up a branch."""
 GIVES_UP_TURN = "give_up"
-"""With this value of ``return_type``, the function ``finish`` gives up the turn, without undo."""
+"""With this value of ``return_type``, ``finish`` gives up the turn without undoing steps."""
 ANSWERS = "give_answer"
 """With this value of ``return_type``, the function ``finish`` ends the turn with an answer."""
 
@@ -39,7 +39,7 @@ Propose = Callable[[Request], Awaitable[Reply]]
 """Function that sends a request to the model."""
 
 Trail = tuple[int, ...]
-"""Indices of the answers on the path from the root of the tree to a node."""
+"""Indices of the answers from the root of the tree to a node."""
 
 
 class SearchLimits(NamedTuple):
@@ -62,7 +62,7 @@ class TriedAnswer(NamedTuple):
     reply: Reply
     """The answer of the model."""
     heard: Reply
-    """The executed answer: the text of ``final_answer`` replaces a call of ``finish``."""
+    """The executed answer, in which the text of ``final_answer`` replaces a call of ``finish``."""
     taken: ExecutedAnswer
     after: Dialogue | None
     """Dialogue after the answer; None if the answer gives up the branch."""
@@ -200,7 +200,7 @@ class _EntrySearch:
         return tried
 
     def _heard(self, dialogue: Dialogue, reply: Reply) -> Reply | None:
-        """Remove the search calls from an answer; return None if it gives up the branch."""
+        """Remove search calls from an answer. If the answer gives up the branch, return None."""
         own = dialogue.conversation.finish
         if own or self.finish:
             given, rest = dialogue.conversation.apart(reply, own or FINISH)

@@ -20,7 +20,7 @@ from runner.records.episode_record import EpisodeRecord, TurnEnd
 
 
 class SearchPlayer(EpisodePlayer, SearchObserver):
-    """Player that plays an entry as a tree search; the kept branch is judged.
+    """Player that runs a tree search for an entry. Only the kept branch is judged.
 
     ``dialogue`` is the current branch of the search. ``steps`` covers all branches; ``turn_ends``
     covers only the kept branch. If ``finish`` is true, the model can call a function to end the

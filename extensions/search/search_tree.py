@@ -36,13 +36,13 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Indentation level: a node's last child keeps its level; the other children add one."""
+    """Indentation level. A last child has its parent's level; other children are one deeper."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 
     @property
     def said(self) -> str:
-        """The answer's calls; without calls, the answer's text or the reason for giving up."""
+        """Calls of the answer. If there are no calls: the text, or the reason for giving up."""
         if self.step.calls:
             return "; ".join(self.step.calls)
         return _words(self.step.reply)
@@ -103,7 +103,7 @@ class SearchView(NamedTuple):
         """Yield the search, or one of its turns, as lines of text."""
         yield OutputLine("")
         yield OutputLine(f"search: {self.summary}", "strong")
-        yield OutputLine("  + kept, - undone, ^ branch given up", "faint")
+        yield OutputLine("  + kept step, - undone step, ^ end of an abandoned branch", "faint")
         before = None
         for point in self.points:
             number = point.step.turn
@@ -145,7 +145,7 @@ def _search_json(searched: SearchView, bounds: ValueBounds) -> Json:
 
 
 class AnswerUsage(NamedTuple):
-    """Token usage of an undone answer; for a kept answer, ``step`` is None."""
+    """Token usage of an answer. If the answer was kept, ``step`` is None."""
 
     step: StepUsage | None = None
 

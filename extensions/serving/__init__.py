@@ -1,1 +1,1 @@
-"""Servers with which agents in other programs use sessions or play episodes."""
+"""Servers that let agents in other programs use sessions or play episodes."""

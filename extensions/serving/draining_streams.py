@@ -1,7 +1,7 @@
 """Streams that stay open until all pending requests are answered.
 
-The MCP library drops pending requests at the end of input, but ``serve < requests`` must answer
-them.
+The MCP library drops pending requests when the input ends. However, ``serve < requests`` must
+answer all requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Broker between the episodes of a run and the clients, whose answers drive the turn loop.
+"""Broker between the episodes of a run and clients. The clients' answers drive the turn loop.
 
 The run uses the broker as its model: each request waits for a client's answer. A client selects its
 episode by a secret name, which the server stores at the start of the episode. The name is still
@@ -105,7 +105,7 @@ class ServedEpisode:
     record: EpisodeRecord | None = None
     """Record of the finished episode; None before the end."""
     collected: list[ToolCall] = field(default_factory=list)
-    """Calls that an MCP client has made for its next answer (single-turn entries only)."""
+    """Calls of an MCP client that will form one answer to a single-turn entry."""
     changed: _Signal = field(default_factory=_Signal)
     turns: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reply: Reply | None = None

@@ -170,7 +170,7 @@ def _names(episode: ServedEpisode) -> list[str]:
 async def _call(
     episode: ServedEpisode, name: str, arguments: dict[str, Any], hides_verdict: bool
 ) -> CallToolResult:
-    """Call a function of the entry; the call may end the episode by the step limit."""
+    """Call a function of the entry. If the call reaches the step limit, the episode ends."""
     if episode.record is not None:
         return _turn_result(episode, hides_verdict)
     call = ToolCall(None, name, json.dumps(arguments))

@@ -2,8 +2,8 @@
 
 Over stdio, the server serves one session. Over HTTP, ``/mcp`` opens a session per client, and
 ``/mcp/NAME`` serves a session that the operator opened. At ``/mcp``, the handshake gives a client
-its session. Protocol revision 2026-07-28 has no handshake, so the server refuses it and clients use
-an earlier revision.
+its session. Protocol revision 2026-07-28 has no handshake. The server refuses this revision, so
+clients use an earlier one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ Started = Callable[[str | None, str | None], object]
 SESSION = "mcp-session-id"
 """Header that identifies the client."""
 _STOP_SECONDS = 5.0
-"""Seconds that an idle client's session outlives its connection."""
+"""Seconds between the end of an idle connection and the end of its session."""
 
 
 Context = ServerRequestContext[Any, Any]

@@ -60,8 +60,8 @@ def write_parts(options: Any, own: SplitOptions, found: Sequence[TranscriptsOfRu
     }
     for name, some in parts.items():
         if not some:
-            part = "train on" if name == TRAINING else "hold out"
-            why = f"{fold.kind}: fold {fold.fold} of {fold.folds} has no episodes to {part}"
+            part = "training" if name == TRAINING else "held-out"
+            why = f"{fold.kind}: fold {fold.fold} of {fold.folds} has no {part} episodes"
             raise DataError("--split", why)
     folder = options.output or options.runs[0] / options.format
     write_transcripts({folder / name: some for name, some in parts.items()}, options.format)

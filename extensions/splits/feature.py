@@ -31,8 +31,8 @@ class PartOptions(FoldOptions):
     """Split of the data."""
 
     split: str | None = option(
-        "run one part (test or train) of a split by KIND (instruction, tool or category), such as "
-        "tool:test",
+        "run one part of a split, such as tool:test (kinds: instruction, tool, category; parts: "
+        "test, train)",
         "KIND:PART",
     )
 

@@ -21,8 +21,8 @@ from trajectories.schema import MULTI_TURN, Trajectory
 KindName = Literal["instruction", "tool", "category"]
 """Value of a ``SplitKind``."""
 Keys = frozenset[str]
-"""Keys that assign an entry to a part of a split. The split kind ``instruction`` uses its scenario,
-``tool`` its backends, and ``category`` its groups of backends."""
+"""Keys that assign an entry to a part of a split: scenarios for the split kind ``instruction``,
+backends for ``tool``, and groups of backends for ``category``."""
 
 
 class Fold(NamedTuple):
@@ -38,7 +38,7 @@ class Fold(NamedTuple):
         """Return the keys (such as scenarios) to hold out of data sets.
 
         The keys are chosen from all multi-turn categories, even if the run uses only some of them.
-        If an entry of the run is not multi-turn, they are chosen from all categories.
+        If the run has an entry that is not multi-turn, the keys are chosen from all categories.
 
         Raises DataError if the fold does not exist, or if the data sets have fewer than two keys
         (such as scenarios).
@@ -60,7 +60,10 @@ class Fold(NamedTuple):
 
 
 def is_in_part(keys: Keys, held: Collection[str], *, training: bool) -> bool:
-    """Tell whether all keys are held out or, for the training part, whether no key is."""
+    """Tell whether an entry with these keys is in the training part or in the held-out part.
+
+    The training part needs no held-out key. The held-out part needs only held-out keys.
+    """
     return keys.isdisjoint(held) if training else bool(keys) and keys.issubset(held)
 
 

@@ -23,7 +23,7 @@ from extensions.sql.sql_text import DeclaredColumn, parse_column
 from extensions.sql.sqlite_execution import Cell, SqlTable
 
 MAX_DIFFERENCES = 20
-"""Maximum number of statements in excess of the expected number."""
+"""Number of statements that a model may make in addition to the expected statements."""
 
 _MAX_SHOWN = 100
 """Maximum number of characters of a row in a message."""
@@ -39,7 +39,7 @@ def check_statements(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence |
     """
     for expected in truth.results:
         if not expected.ok:
-            raise UnjudgeableEntry(f"a statement of the ground truth is refused: {expected.text}")
+            raise UnjudgeableEntry(f"the ground truth has an invalid statement: {expected.text}")
     for result in given.results:
         if not result.ok:
             return CallEvidence(Reason.REFUSED, f"the call is refused: {result.text[:500]}")
@@ -157,7 +157,7 @@ def _row_differs(where: str, expected: Sequence[Row], actual: Sequence[Row]) -> 
     missing = next(_beyond(expected, actual), None)
     surplus = next(_beyond(actual, expected), None)
     said = [f"{_shown(missing)} is not in {where}"] if missing else []
-    said += [f"{_shown(surplus)} is in {where} and should not be"] if surplus else []
+    said += [f"{_shown(surplus)} is in {where}, but should not be there"] if surplus else []
     return CallEvidence(Reason.RESULT_VALUE, "; ".join(said))
 
 

@@ -93,8 +93,8 @@ def _with_results(
 ) -> tuple[CallPair, ...]:
     """Add the results of both calls to each pair.
 
-    If the entry passed, remove the problems of the pairs: a call that differs from the expected
-    call can still have the right result.
+    If the entry passed, remove the problems of all pairs, because different calls can have the same
+    right result.
     """
     (truth,) = prepared.truth
     calls = [pair.call for pair in pairs if isinstance(pair.call, Call)]

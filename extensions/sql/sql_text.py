@@ -112,8 +112,8 @@ def parse_column(text: str) -> DeclaredColumn:
     word = " ".join(match["type"].lower().split()) if match and match["type"] else ""
     if match is None or (word and word not in _TYPES):
         raise InvalidArgument(
-            f"{text!r:.100} declares no column: give a name, or a name and a type such as "
-            "INTEGER, TEXT or REAL, then PRIMARY KEY, NOT NULL or UNIQUE if needed."
+            f"{text!r:.100} declares no column. Write a name and optionally a type, such as "
+            "INTEGER, TEXT or REAL. Then add PRIMARY KEY, NOT NULL or UNIQUE if needed."
         )
     marks = " ".join(match["marks"].lower().split())
     name = match["quoted"] or match["plain"]
@@ -163,8 +163,8 @@ class FragmentReader:
             for words, given in _parts(_WHERE.sub("", text, count=1), "conditions"):
                 if words and (only_where or words in clauses or not given):
                     raise InvalidArgument(
-                        f"conditions contains {text!r:.100}: use {words.upper()} only in a "
-                        f"SELECT, at most once, and with an expression after {words.upper()}."
+                        f"The conditions {text!r:.100} use {words.upper()} incorrectly. "
+                        f"Use {words.upper()} once, only in a SELECT, and before an expression."
                     )
                 if words:
                     clauses[words] = self._piece(given, "conditions")

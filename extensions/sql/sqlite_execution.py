@@ -208,7 +208,7 @@ class _Authorizer:
     ) -> int:
         changes = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
         named, table = (first or "").casefold(), self._statement.table
-        used = f"operations that neither read tables nor change {table}"
+        used = f"operations other than reads of tables and changes to {table}"
         if action == sqlite3.SQLITE_SELECT:
             fits = True
         elif action == sqlite3.SQLITE_READ:
@@ -223,7 +223,7 @@ class _Authorizer:
         return sqlite3.SQLITE_OK if fits else sqlite3.SQLITE_DENY
 
     def step(self) -> bool:
-        """Count a batch of SQLite steps; return True, which interrupts SQLite, if none is left."""
+        """Count a batch of SQLite steps. At the step limit, return True to interrupt SQLite."""
         self._left -= 1
         return self._left < 0
 

@@ -68,7 +68,7 @@ def read_statements(entry: Mapping[str, Any], answers: Any, category: Category) 
 
 
 def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) -> WitnessDatabase:
-    """Build a database for a correct call, which takes each parameter's first accepted value.
+    """Build a database for a correct call. Each parameter has its first accepted value.
 
     Raises WitnessError if the answer has no complete call, or if the call would affect no rows.
     """
@@ -103,11 +103,13 @@ def _value(name: str, allowed: Sequence[Any]) -> Any:
     if name == "insert_values":
         is_flat = isinstance(first, list) and not isinstance(first[0], list)
         if is_flat and len(options) > 1:
-            raise WitnessError("the lists can be rows of one answer or alternative answers")
+            raise WitnessError("the lists can be alternatives, or the rows of one answer")
         return [first] if is_flat else first
     if name in _LISTS and not isinstance(first, list):
         if len(options) > 1:
-            raise WitnessError(f"the values of {name} can be items of one list or alternatives")
+            raise WitnessError(
+                f"the values of {name} can be alternatives, or the items of one list"
+            )
         return [first]
     return first
 
@@ -201,8 +203,8 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTab
 def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabase:
     """Return the database of the tables, and the call.
 
-    Raises WitnessError if the statement is refused or affects no row, or if its conditions hold for
-    every row.
+    Raises WitnessError if the statement is refused, if the statement affects no row, or if all rows
+    meet the conditions.
     """
     result = _execute(tables, call)
     if not result.ok:

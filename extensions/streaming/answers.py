@@ -103,7 +103,7 @@ def _find_first_token(content: bytes, arrivals: Sequence[tuple[float, int]]) -> 
 
 
 def _list_tokens(data: bytes) -> Iterator[object]:
-    """Yield an event's pieces of text, reasoning and arguments; a piece can be empty."""
+    """Yield each piece of text, reasoning or call arguments in an event. A piece can be empty."""
     try:
         event = _object(json.loads(data))
     except (ValueError, RecursionError):

@@ -12,7 +12,7 @@ from envs.errors import InvalidArgument
 _ALLOWED = frozenset("0123456789+-*/(). ")
 _MAX_CHARS = 2_000
 _MAX_BITS = 20_000
-"""Maximum bits of an integer power; a larger integer could not be converted to a float."""
+"""Maximum number of bits of an integer power. No float can hold a number of this size."""
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,

@@ -54,16 +54,16 @@ def _transfer(summary: str) -> Step:
 
 CHEATERS: Mapping[str, tuple[str, Cheater]] = {
     "null": ("says nothing", _say_nothing),
-    "refuse": ("refuses every request and transfers the user", _refuse),
+    "refuse": ("refuses every request, then transfers the user to a human", _refuse),
     "claim": ("claims that everything is done", _claim),
-    "tell": ("states all required information, then transfers the user", _tell),
+    "tell": ("gives all required information, then transfers the user to a human", _tell),
     "act": ("makes all needed calls and says nothing", _act),
 }
 """Agents that should fail every entry: name, description and steps."""
 
 
 def list_passes(dataset: Dataset, profile: Profile) -> dict[str, list[str]]:
-    """Return, by cheater, the ids of the entries that it passes."""
+    """For each cheater, return the ids of the entries that the cheater passes."""
     passes: dict[str, list[str]] = {name: [] for name in CHEATERS}
     for entry in dataset.trajectories.values():
         prepared = prepare(dataset, entry, profile)
@@ -74,7 +74,7 @@ def list_passes(dataset: Dataset, profile: Profile) -> dict[str, list[str]]:
 
 
 def list_misfits(recording: SimulationFile, files: Checkout) -> Iterator[tuple[str, str]]:
-    """Yield a name and a reason for each dialogue that contradicts its task or the environment."""
+    """Find dialogues that contradict their task or the environment; yield names and reasons."""
     tasks = recording.tasks or files.tasks(recording.domain)
     judge = SimulationJudge.of_domain(
         recording.domain, files.state(recording.domain), solo=recording.solo

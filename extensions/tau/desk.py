@@ -35,7 +35,7 @@ class Desk(Backend):
 
     @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Copy a database, and put the fields of every record in their declared order."""
+        """Copy a database. Each record of the copy has its fields in the declared order."""
         return {
             name: {key: arrange(kind, each) for key, each in data[name].items()}
             for name, kind in cls.RECORDS.items()

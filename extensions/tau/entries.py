@@ -78,8 +78,8 @@ class TaskDataset(Dataset):
 def load(name: str) -> TaskDataset:
     """Load tasks by the name of a data set.
 
-    Names are ``tau2``, ``tau2:DOMAIN``, ``tau2:DOMAIN/SPLIT``, ``tau2:telecom-full``,
-    ``tau2:telecom-workflow``, and ``tau2:FILE`` for the tasks of a file of simulations.
+    Names are ``tau2``, ``tau2:DOMAIN``, ``tau2:DOMAIN/SPLIT``, ``tau2:telecom-full`` and
+    ``tau2:telecom-workflow``. ``tau2:FILE`` loads the tasks of a simulation file.
 
     Raises DataError if the name or the files do not exist.
     """
@@ -90,7 +90,9 @@ def load(name: str) -> TaskDataset:
     match = _SPLIT.fullmatch(rest) if rest else None
     if rest and match is None:
         known = ", ".join(DOMAINS)
-        raise DataError("--dataset", f"{name!r:.200}: tau2 has {known} and telecom-full")
+        raise DataError(
+            "--dataset", f"unknown name {name!r:.200}; the domains are {known} and telecom-full"
+        )
     if match is None:
         return _make(name, files, {domain: files.tasks(domain) for domain in DOMAINS}, {})
     domain, variant, split = match.groups()
@@ -125,8 +127,8 @@ def choose_tasks(recording: SimulationFile, files: Checkout) -> Mapping[str, Ser
             raise DataError(simulation.where, message)
         if not fits(simulation, known[simulation.task_id]):
             message = (
-                "the gold actions of the task differ in this version of tau2; add the tasks of the "
-                "run to the file"
+                "this simulation has other gold actions than tau2's task; add the run's tasks to "
+                "the file"
             )
             raise DataError(simulation.where, message)
     return known
@@ -224,7 +226,7 @@ def list_steps(simulation: Simulation) -> Iterator[Step]:
 
 
 def _written(name: str, side: str) -> str:
-    """Return a function's name; prefix it with the caller's side if the other side owns it."""
+    """Return a function's name; if the other side owns the function, prefix the caller's side."""
     owners = {tool: each for desk in DESKS.values() for tool, each in _owners(desk)}
     return f"{side}.{name}" if owners.get(name, side) != side else name
 
@@ -236,7 +238,7 @@ def _owners(desk: Any) -> Iterator[tuple[str, str]]:
 
 
 def list_answers(messages: Sequence[DialogueMessage]) -> tuple[str, ...]:
-    """Return the user's answer to each message of the agent that has text but no calls."""
+    """For each message of the agent with text and without calls, return the user's answer."""
     found: list[str] = []
     for message in messages:
         if message.role == "assistant" and message.text and not message.calls:

@@ -1,4 +1,4 @@
-"""Fetching of tau2's files: downloaded at the pinned revision or copied from a checkout."""
+"""Fetch tau2's files: download the pinned revision, or copy the files of a checkout."""
 
 from __future__ import annotations
 

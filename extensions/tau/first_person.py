@@ -15,7 +15,7 @@ _CHARACTER = re.compile(
     r"|\byou are (?:very |extremely )?(?:persistent|insistent)\b",
     re.I,
 )
-"""Descriptions of the user's character ("you are persistent"), which the user never says."""
+"""Descriptions of the user's character, such as "you are persistent". The user never says them."""
 _DIRECTIONS = re.compile(
     r"(?<!\s)\s*\([^()]*\b(?:reveal|mention|remember|forgot)\b[^()]*\)"
     r"|,? (?:but|and) (?:you )?(?:do not|don't) want to (?:reveal|share|mention|disclose) it\b"

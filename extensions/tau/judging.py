@@ -162,7 +162,7 @@ def _check_assertions(task: ServiceTask, desk: Desk) -> tuple[bool, ...]:
 
 
 def _matches(call: MessageCall, action: GoldAction) -> bool:
-    """Tell whether a call of the agent or user is the gold action."""
+    """Tell whether a call equals the gold action in name and compared arguments."""
     if call.name != action.name:
         return False
     names = tuple(call.arguments) if action.compared is None else action.compared
@@ -174,7 +174,7 @@ def _restrict(arguments: Mapping[str, Any], names: Sequence[str]) -> dict[str, A
 
 
 def find_statements(texts: Sequence[str], simulation: Simulation) -> tuple[bool, ...] | None:
-    """Return a verdict on each assertion: the recorded one or, without it, that of a check.
+    """Return a verdict on each assertion: the recorded verdict, or else the verdict of a check.
 
     Return None if an assertion has neither a recorded verdict nor a check.
     """

@@ -28,9 +28,9 @@ GOALS = {
     "No Service": ("check_status_bar", "📶"),
     "obile data": ("run_speed_test", "excellent"),
 }
-"""Maps tau2's words for an issue to the function that tests it and a pattern of a good result.
+"""Maps each issue, in tau2's words, to a test function and a regular expression.
 
-The pattern is a regular expression.
+A good result of the test matches the regular expression.
 """
 
 
@@ -45,14 +45,14 @@ _NEEDS = {
     "toggle_roaming": "roaming enabled: no",
     "grant_app_permission": "has permission for",
 }
-"""Maps a call to a pattern; the agent asks for the call after a result that matches it."""
+"""Maps a function to a pattern. If a request is conditional, an earlier result must match."""
 
 
 _FAILS = {
     "can_send_mms": "no signal|data disabled",
     "run_speed_test": "no signal|data disabled|airplane mode [|]",
 }
-"""Maps a test function to a pattern; if the status bar matches the pattern, the test fails."""
+"""Maps a test function to a pattern. The test fails if the last result matches the pattern."""
 
 
 def _writes(words: str, function: str, unless: str = "", **arguments: str) -> UserStep:
@@ -85,7 +85,7 @@ _CHECK = (
     r"|whether|about|using|do you have)\b[^.]{0,60}"
 )
 _NOT_BAR = r"^(?!.*status bar).*"
-"""A pattern with this start does not match sentences that contain "status bar"."""
+"""Start of a pattern that excludes sentences with the words "status bar"."""
 _OFF = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|disabl(?:e|ing)|deactivat(?:e|ing))\b[^.]{0,30}"
 _ON = r"(?:turn(?:ing)?|switch(?:ing)?|toggl\w+|enabl(?:e|ing)|activat(?:e|ing))\b[^.]{0,40}"
 _ENSURE = r"(?:make sure|ensure)[^.?]{0,40}"

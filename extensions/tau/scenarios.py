@@ -102,7 +102,7 @@ def make_scenario(task: ServiceTask) -> DialogueScenario:
 
 
 def list_steps(reason: str) -> tuple[UserStep, ...]:
-    """Return the user's steps on the phone; the test step gets the pattern of a good result."""
+    """Return the user's steps on the phone. The test step has a pattern for good results."""
     test, success = next((goal for words, goal in GOALS.items() if words in reason), ("", ""))
     return tuple(
         [step._replace(success=success) if step.function == test else step for step in STEPS]

@@ -21,7 +21,7 @@ _OTHER_SIDE = "assistant."
 
 
 class DeskSession(AnsweringSession):
-    """Session of one desk; it also executes the user's calls of the user's functions."""
+    """Session of one desk that executes the calls of the agent and of the user."""
 
     __slots__ = ("said", "solo")
 

@@ -320,7 +320,7 @@ def _repair_ids(recording: SimulationFile) -> SimulationFile:
     if not mended:
         return recording
     note = (
-        f"{mended} simulations contain the gold actions of another task; they are judged by that "
-        "task"
+        f"{mended} simulations have a wrong task id; each is judged by the task whose gold actions "
+        "it contains"
     )
     return replace(recording, simulations=repaired, notes=(*recording.notes, note))

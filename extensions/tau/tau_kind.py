@@ -134,7 +134,7 @@ def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
 
 
 def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
-    """Return the gold actions as acts of the gold agent, which asks for consent before writing."""
+    """Return the gold actions as acts of an agent that asks for consent before write calls."""
     found = []
     for each in (task.criteria.actions if task.criteria else None) or ():
         tool = desk.TOOLS.get(each.name)
@@ -217,8 +217,8 @@ def judge_strictly(
     """Return the strict verdict on an episode that passes under tau2's rules.
 
     The agent's messages must contain the required information, even if tau2's reward ignores it.
-    Only whole words count. The agent must read a record, even if no action is needed. In telecom,
-    one side must also use the phone.
+    Only whole words count. The agent must read at least one record, even if the task needs no
+    action. In telecom, one side must also use the phone.
     """
     criteria, failure = entry.task.criteria, None
     texts = criteria.information if criteria else ()

@@ -148,7 +148,7 @@ class TelecomDesk(Phone):
 
     @classmethod
     def arrange(cls, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Copy a database, and put the fields of every record in their declared order."""
+        """Copy a database. Each record of the copy has its fields in the declared order."""
         arranged: dict[str, Any] = {
             name: [arrange(kind, each) for each in data[name]] for name, kind in cls.RECORDS.items()
         }

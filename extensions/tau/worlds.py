@@ -33,8 +33,8 @@ _POLICIES = {
 class Checkout:
     """Files of tau2's three domains in a folder.
 
-    The folder can be a checkout, the folder ``data/tau2`` of a checkout, or a folder with one
-    subfolder per domain. Files may be compressed (``.gz``).
+    Three kinds of folders are accepted: a checkout, its subfolder ``data/tau2``, and a folder with
+    one subfolder per domain. Files may be compressed (``.gz``).
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,7 +48,7 @@ class Checkout:
         self.folder = found[0]
 
     def find(self, domain: str, *names: str) -> Path | None:
-        """Return the first existing file of a domain with one of the names, or with ``.gz``."""
+        """Return a domain's first existing file. Each name is tried with and without ``.gz``."""
         for name in names:
             for path in (self.folder / domain / name, self.folder / domain / f"{name}.gz"):
                 if path.is_file():

@@ -94,7 +94,7 @@ def turns_of(node: JsonNode, chats: Sequence[ChatMessage]) -> list[RecordedTurn]
 
 
 def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
-    """Merge the messages of a conversation's requests, which may repeat all earlier messages.
+    """Merge the messages of all requests of a conversation. Requests may repeat earlier messages.
 
     Raises DataError if a request does not continue the conversation.
     """

@@ -57,7 +57,7 @@ class TraceFields(NamedTuple):
     """File, line and JSON path."""
     differences: Sequence[ResultDifference] = ()
     trusted: bool = False
-    """Whether recorded results replaced different results of the execution."""
+    """Whether recorded results were judged, even if the execution returned other results."""
 
 
 class TraceOrigin(TraceFields, ExtensionData):
@@ -77,7 +77,7 @@ class ImportRunFeature(RunFeature):
         return members_of(self.reference)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that leaves trusted results as they are; ``observe`` renders others."""
+        """Return a function that keeps recorded results and renders others by ``observe``."""
         if observe is None or not self.reference.trust_results:
             return observe
 

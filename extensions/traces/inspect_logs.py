@@ -11,7 +11,7 @@ from runner.models.model_types import ChatMessage
 from runner.models.recorded_messages import chat_messages, read_turns
 
 STOPS = {"max_tokens": "length", "model_length": "length"}
-"""Maps inspect_ai's stop reasons to our names; other reasons have the same name in both."""
+"""Maps inspect_ai's stop reasons to Turnwise's. Reasons that are not listed have equal names."""
 
 
 def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
@@ -19,7 +19,7 @@ def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
     for document in documents:
         node = root(document)
         if "samples" not in node.require_object():
-            node.refuse('has no "samples"; a log without them was written with --no-log-samples')
+            node.refuse('has no "samples"; write the log without the option --no-log-samples')
         model = node.object("eval").get("model")
         for sample in node.items("samples"):
             yield _trace(sample, model if isinstance(model, str) else None)

@@ -32,7 +32,7 @@ from runner.models.recorded_messages import (
 )
 
 THREADS = ("thread_id", "session_id", "conversation_id")
-"""Metadata fields that contain the thread of a run."""
+"""Metadata fields that can contain the thread id of a run."""
 ENTRY_TAG = "entry:"
 """Prefix of the tag that contains the entry's name."""
 _MAX_DEPTH = 100

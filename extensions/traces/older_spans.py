@@ -28,9 +28,9 @@ USAGE = {
     "llm.token_count.completion": "completion_tokens",
 }
 _CONTENT = "gen_ai.event.content"
-"""Attribute of an event that contains the whole message as JSON."""
+"""Attribute that contains the whole message of an event as JSON."""
 _WHOLE = ("gen_ai.prompt", "gen_ai.completion")
-"""Attributes of events that contain, as JSON, all messages of the request or all of the answer."""
+"""Attributes that contain the whole request and the whole answer of an event as JSON."""
 _INDEXED = re.compile(
     r"(?:gen_ai\.(?P<side>prompt|completion)|llm\.(?P<way>input|output)_messages)"
     r"\.(?P<path>\d{1,5}\..+)"

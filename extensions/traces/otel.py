@@ -110,7 +110,7 @@ def _span(node: JsonNode, shared: Mapping[str, JsonNode]) -> Span:
         dropped = node.value.get("droppedAttributesCount")
         if dropped and any(older) and not events and older_spans.is_cut(attributes, older):
             node.refuse(
-                f"{dropped} attributes were dropped before the export, and messages among them; "
+                f"{dropped} attributes, including messages, were dropped before the export; "
                 "raise OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT in the agent"
             )
         for name, messages in zip((INPUT, OUTPUT), older, strict=True):

@@ -39,7 +39,7 @@ class RecordedSession(Session):
     made: int
     """Number of calls so far."""
     differing: dict[int, str]
-    """Our results that differ from the recorded ones: text by the index of the call."""
+    """Maps the index of a call to our result, if the recorded result differs."""
 
     @classmethod
     def of(

@@ -25,8 +25,8 @@ class TraceOptions:
     """Traces."""
 
     traces: Literal["openai", "otel", "langsmith", "inspect"] | None = option(
-        "with --format openai-messages: write traces in this format, which turnwise import can "
-        "read (otel: OTLP spans; inspect: a log of inspect_ai)",
+        "with --format openai-messages: write traces for turnwise import (otel: OTLP spans; "
+        "inspect: a log of inspect_ai)",
         excludes=("--split",),
     )
 

@@ -57,7 +57,7 @@ def list_unconsented(
 
 
 def find_false_claim(events: Iterable[ConductEvent], writes: Callable[[Call], bool]) -> str | None:
-    """Return the agent's first claim of an action that precedes every write call, or None."""
+    """Return the agent's first claim of an action, or None if a write call comes first."""
     for event in events:
         if event.side == "call" and event.call is not None and writes(event.call):
             return None

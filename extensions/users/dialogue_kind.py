@@ -174,7 +174,7 @@ def list_gold(entry: Trajectory) -> Any:
 
 
 def describe_fact(fact: Fact) -> str:
-    """Return the text in which the gold agent says a required fact."""
+    """Return the text with which the gold agent states a required fact."""
     return str(fact).strip("'")
 
 

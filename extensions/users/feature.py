@@ -77,7 +77,7 @@ class UserFeature(RunFeature):
         }
 
     def request_key(self) -> Mapping[str, Any]:
-        """Return the user model's name, so that the reply cache keeps user models apart."""
+        """Return the user model's name, which becomes part of the key in the reply cache."""
         return {"user_model": self.model_name} if self.model_name else {}
 
     def user(self, trajectory: Trajectory, trial: int) -> User | None:

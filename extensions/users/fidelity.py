@@ -18,7 +18,7 @@ _NO_VALUES = frozenset({"I", "I'm", "I'd", "I'll", "Agent", "My", "If", "ID", "I
 
 
 class FidelityCounts(NamedTuple):
-    """Counts of agreement between simulated and recorded users."""
+    """Counts that compare simulated users with recorded users."""
 
     dialogues: int = 0
     messages: int = 0
@@ -31,16 +31,16 @@ class FidelityCounts(NamedTuple):
     both: int = 0
     """Number of known facts that both users disclosed in the same message."""
     wished: int = 0
-    """Number of values that the recorded user disclosed in wishes."""
+    """Number of values that the recorded user stated as part of a wish."""
     own_wished: int = 0
-    """Number of values that the simulated user disclosed in wishes."""
+    """Number of values that the simulated user stated as part of a wish."""
     both_wished: int = 0
     """Number of these values that both users disclosed in the same message."""
     stops: int = 0
     """Number of dialogues whose endings are compared."""
     same_stops: int = 0
-    """Number of dialogues with similar ends: both users stop within one message of each other, or
-    neither user stops.
+    """Number of dialogues in which the two stops are at most one message apart, or neither user
+    stops.
     """
     acts: int = 0
     """Number of calls that the recorded user made."""
@@ -49,12 +49,13 @@ class FidelityCounts(NamedTuple):
     same_acts: int = 0
     """Number of calls that both users made after the same text of the agent."""
     near_acts: int = 0
-    """Number of recorded calls that the simulated user makes in the same answer, one answer earlier
-    or one answer later.
+    """Number of recorded calls that the simulated user also makes, at most one answer earlier or
+    later.
     """
     near_own_acts: int = 0
-    """Number of simulated calls that the recorded user makes in the same answer, one answer earlier
-    or one answer later."""
+    """Number of simulated calls that the recorded user also makes, at most one answer earlier or
+    later.
+    """
     lost: int = 0
     """Number of texts of the agent that the simulated user did not understand."""
 
@@ -142,7 +143,7 @@ def _count_wrong(scenario: DialogueScenario, text: str) -> int:
 
 
 def _stops_later(user: RuleUser, made: UserExchange, answer: UserAnswer) -> bool:
-    """Tell whether the user would stop if the agent repeated its last text."""
+    """Tell whether the user stops when the agent sends the same text again."""
     later = user.fork()
     later.remember(made._replace(results=(Result(answer.text), *made.results[1:]), answer=answer))
     return later.speak(str(made.calls[0].kwargs["text"]), ()).stops
@@ -163,7 +164,7 @@ class OwnCalls(NamedTuple):
     theirs: frozenset[str]
     """Calls of the recorded user."""
     ours: frozenset[str]
-    """Calls of the simulated user, or of the recorded user in the similar dialogue."""
+    """Calls of the simulated user or, after similar texts, of another recorded user."""
 
 
 def count_calls(answers: Iterable[OwnCalls]) -> FidelityCounts:
@@ -205,7 +206,7 @@ def list_own_calls(user: RuleUser, recorded: Sequence[UserExchange]) -> list[Own
 
 
 def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls, OwnCalls]]:
-    """Pair each answer with the answer to the most similar agent text in the other dialogues.
+    """For each answer, find the answer to the most similar agent text in another dialogue.
 
     Two texts are similar if they share at least 70% of their words.
     """
@@ -232,8 +233,8 @@ def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls
 def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]) -> OwnCalls:
     """Return the calls of the recorded user and of the simulated user after an agent's text.
 
-    The simulated user gets the recorded results; the result of a call that was not recorded is
-    empty. If the simulated user makes no new call, it gets the next recorded call and its result.
+    The simulated user gets the recorded results. A call without a recorded result gets an empty
+    result. If the simulated user makes no new call, it gets the next recorded call and its result.
     """
     left = {str(call): (call, result) for call, result in own}
     theirs, ours = frozenset(left), set[str]()

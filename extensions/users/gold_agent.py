@@ -28,7 +28,7 @@ class GoldAct(NamedTuple):
     request: str | None = None
     """Text that asks the user to make the call; None for a call of the agent."""
     farewell: str | None = None
-    """Last text of the agent if the call ends the dialogue, as a transfer does."""
+    """Last text of the agent after a call that ends the dialogue, such as a transfer."""
 
 
 Script = Generator[str | Call, UserAnswer | None, None]
@@ -37,7 +37,7 @@ Script = Generator[str | Call, UserAnswer | None, None]
 def script(
     scenario: DialogueScenario, acts: Sequence[GoldAct], information: Sequence[str]
 ) -> Script:
-    """Yield the agent's texts and calls; the caller answers each text with the user's answer."""
+    """Yield the agent's texts and calls. After each text, the caller sends the user's answer."""
     names = dict.fromkeys(fact.name for fact in scenario.facts if not fact.opens)
     if names:
         yield f"Could you please provide your {', '.join(names)}?"

@@ -26,8 +26,7 @@ class UserFields(NamedTuple):
     error: UserError | None = None
     """Mistake of the simulated user; None without a mistake."""
     excludes_errors: bool = False
-    """Whether a failed episode counts as an error, without a verdict, if the simulated user made a
-    mistake."""
+    """Whether a failed episode with a user mistake counts as an error and gets no verdict."""
     requests: int = 0
     """Number of requests to the model that plays the user."""
     tokens: int = 0

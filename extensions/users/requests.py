@@ -64,7 +64,7 @@ _OR_ACT = re.compile(
     r"\bor (?:can|could) you (?:try|do|check)|\bor (?:would you (?:prefer|rather|like) to"
     r"|do you (?:see|need (?:more|further|help))|are you comfortable)"
 )
-"""Words after which an offer contains a request, such as "or can you try"."""
+"""Words that turn an offer into a request, such as "or can you try"."""
 _ITEM = re.compile(r"^\s*(?:(?:step )?\d+[.):]|[-•*])\s")
 _STEPS = re.compile(r"\b(?:steps|following|how to|how you can)\b[^.\n]{0,80}: *\n")
 """Line that announces a list of steps, such as "Please try the following:"."""
@@ -75,7 +75,7 @@ _CHANGES = re.compile(
 )
 """End of a line that announces settings to change, such as "turn on the following:"."""
 _SIGHTS = re.compile(r"\b(?:see|notice|shows?) (?:any|one|either) of\b")
-"""Line that announces what the phone may show; the list below this line contains no requests."""
+"""Line above a list of things that the phone may show. The items of this list are no requests."""
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")
 """Words before the first step, such as "let's start by"."""
 _REFERS = re.compile(
@@ -117,10 +117,10 @@ class StepRequest(NamedTuple):
 def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the calls that an agent's text asks the user to make, in the order of the text.
 
-    If the agent offers help, only read calls are returned. If the agent offers to explain a read
-    call, no call is returned. If the text has a list, its calls that change or test something are
-    returned. Its read calls are returned only if the rest of the text contains no request, or if a
-    heading announces a list of steps.
+    If the agent offers help, only read calls are returned. If the agent only offers to explain how
+    to check something, no call is returned. If the text has a list, the list's change calls and
+    test calls are returned. The list's read calls are returned in two cases: the other text
+    requests only tests, or a line announces a list of steps.
     """
     low = text[-MAX_CHARS:].lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -152,7 +152,7 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
 
 
 def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> Iterator[StepRequest]:
-    """Yield the requests of a heading; if list items have a request's topic, they replace it."""
+    """Yield the requests of a heading; list items on the topic of a request replace it."""
     for each in heading:
         same = [item for item in items if item.step.topic and item.step.topic == each.step.topic]
         yield from same or [each]
@@ -161,8 +161,8 @@ def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> It
 def _follow(later: Sequence[StepRequest], commands: Sequence[StepRequest]) -> list[StepRequest]:
     """Return the requests in ``later``.
 
-    If all changes in ``commands`` are conditional, the returned requests (except tests) become
-    conditional, too.
+    If all changes in ``commands`` are conditional, every returned request is conditional unless it
+    is a test.
     """
     changes = [each for each in commands if each.step.writes]
     if not changes or not all(each.depends for each in changes):
@@ -230,7 +230,7 @@ def _name(sentence: str) -> str:
 
 
 def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[StepRequest]:
-    """Return the steps that change the latest topic of ``earlier``, as conditional requests."""
+    """Return conditional requests for the steps that change the latest topic of ``earlier``."""
     for sentence in reversed(earlier):
         if topics := {step.topic for step in steps if re.search(step.cue, sentence)}:
             changes = [step for step in steps if step.writes and step.topic]
@@ -278,7 +278,7 @@ def _add(
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Drop repeated calls and read calls on a topic that changes; move test calls to the end."""
+    """Drop repeated calls, drop reads of a topic that another call changes, and put tests last."""
     written = {
         each.step.topic
         for each in found

@@ -41,7 +41,7 @@ _VERBATIM = frozenset(
 )
 """Facts whose values the user puts in quotation marks if they have more than one word."""
 _UNKNOWN = ("order", "reservation")
-"""Facts about which the user says "I do not remember" if the scenario lacks them."""
+"""Facts for which a scenario may have no value. The user then says "I do not remember"."""
 _SAID_SHARE = 0.5
 _RELEVANT_SHARE = 0.34
 
@@ -324,7 +324,7 @@ class RuleUser:
         return ()
 
     def _tests_alone(self, text: str, done: Sequence[tuple[Call, Result]]) -> bool:
-        """Tell whether the user makes test calls now without a request of the agent."""
+        """Tell whether the user now makes test calls that the agent did not request."""
         if done:
             last = done[-1][0].name
             return any(

@@ -34,8 +34,7 @@ class UserWish(NamedTuple):
     ``asked``, or when ``refused``.
     """
     cue: str = ""
-    """If a question of the agent contains these words, the user states the wish (default: the words
-    of the wish)."""
+    """Words of questions that the user answers with this wish (default: the wish's own words)."""
 
 
 class UserStep(NamedTuple):
@@ -49,22 +48,23 @@ class UserStep(NamedTuple):
     """The call is unnecessary if an earlier result of the user's calls matches this regular
     expression."""
     needs: str = ""
-    """Regular expression. If the agent requests the call under a condition, the user makes the call
-    only if an earlier result matches.
+    """Regular expression for earlier results. The user makes a conditionally requested call only
+    after a result that matches.
     """
     topic: str = ""
-    """Topic of the call. If the agent's text also asks for a different call on this topic, a read
-    call is omitted."""
+    """Topic of the call. The user omits a read call if the agent also requests a change on the same
+    topic."""
     writes: bool = False
     is_test: bool = False
-    """Whether the call checks that the problem is solved. The user makes test calls last."""
+    """Whether the call checks that the problem is solved. The user makes test calls after all other
+    calls."""
     success: str = ""
-    """Regular expression that the result matches if the problem is solved; empty if the call is not
-    a test.
+    """Regular expression for the result of a test: a match means that the problem is solved. Empty
+    for other calls.
     """
     fails: str = ""
-    """Regular expression. If the result before a test call matches, the test would fail, so the
-    user omits the test.
+    """Regular expression for the last result. A match means that the test would fail, so the user
+    omits the test.
     """
     is_tested: bool = False
     """Whether the user tests the service after this call, even without a request of the agent."""
@@ -74,7 +74,7 @@ class UserKnobs(NamedTuple):
     """Settings of the user's behaviour."""
 
     patience: int = 2
-    """Number of the agent's refusals that the user contradicts before giving up."""
+    """Number of times that the user objects to a refusal of the agent. Then the user gives up."""
     brevity: Literal["full", "brief"] = "full"
     """Form of answers: ``full`` sentences, or ``brief`` (only a value, yes or no)."""
     order: Literal["given", "reversed"] = "given"
@@ -82,8 +82,8 @@ class UserKnobs(NamedTuple):
     mistakes: Mapping[str, str] = {}
     """Wrong values that the user gives first, by the name of the fact."""
     changes: Mapping[str, str] = {}
-    """Maps words of a question to a wish. If the agent asks a question with these words, the user
-    states the wish once instead of confirming.
+    """Maps words to a wish. When the agent first asks a question with these words, the user does
+    not confirm but states the wish.
     """
     persona: Persona = "helpful"
 

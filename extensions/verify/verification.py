@@ -154,7 +154,7 @@ def _first_change(recorded: RecordedEpisode, trace: Trace | None) -> ResultChang
 def _change(
     before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]]
 ) -> tuple[str, str | None, str | None] | None:
-    """Return the first call that differs or whose result differs, with both results."""
+    """Find the first difference in calls or results; return the call and both results."""
     for old, new in zip_longest(before, after):
         if old != new:
             call = new or old

@@ -117,7 +117,7 @@ class Chat:
     # Receiver of the run's steps
 
     def append(self, record: EpisodeRecord) -> None:
-        """Store how each answered turn ended, and any error of the last turn."""
+        """Store the end reason of each answered turn, and the error of the last turn, if any."""
         self._ends = [end.why for end in record.turn_ends]
         self._problem = record.fault.said if record.fault else record.error
 
@@ -125,7 +125,7 @@ class Chat:
         """Ignore the tool list, because ``ChatRoom.save`` creates it."""
 
     def put_step(self, step: ResumableStep, spent: RunSpending) -> None:
-        """Add a step; it replaces all stored steps from its place on."""
+        """Add a step, and remove the stored steps with the same or a later place."""
         self.steps = [*(each for each in self.steps if each.place < step.place), step]
 
     def to_json(self) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def check_has_state(trajectory: Trajectory) -> None:
     """Raise DataError if the entry's verdict does not depend on the state."""
     if not has_state(trajectory):
         category = trajectory.category
-        why = f"has the category {category}, which is not judged by state; choose another entry"
+        why = f"the category {category} is not judged by state; choose an entry of another category"
         raise DataError(trajectory.id, why)
 
 
@@ -64,7 +64,7 @@ def entry_row(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def example_configs(environments: Sequence[str]) -> Mapping[str, Any]:
-    """Return an example config of each given environment and of the worlds that it uses.
+    """Return an example config for each environment, and for each world that they use.
 
     Raises ConfigError for an unknown name, and DataError if a file is damaged.
     """

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from envs.errors import DataError
 
 HOST = "127.0.0.1"
-"""Address that only this machine can reach."""
+"""Loopback address. Other machines cannot connect to this address."""
 _HEADERS = {
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",

@@ -71,7 +71,10 @@ class ComparedRuns(NamedTuple):
 
 
 def titled(name: str, run: Run) -> str:
-    """Return the title of a listed run: its name, and its model's name if the name lacks it."""
+    """Return the title of a listed run.
+
+    The title is ``name``. If ``name`` does not contain the name of the run, this name is added.
+    """
     return name if run.name in name else f"{name}: {run.name}"
 
 
@@ -102,7 +105,7 @@ class RunCache:
 
     @pause_collector()
     def recorded(self, folder: Path) -> OpenedRun | None:
-        """Return a run with its recorded outcomes; no episode is replayed.
+        """Open a run with the recorded outcomes, without replaying episodes.
 
         Return None if an episode has no recorded outcome. Raises DataError if the run cannot be
         read, or if its data set is missing.

@@ -68,7 +68,7 @@ class RunRow(NamedTuple):
     run: CatalogRun
     stamp: Stamp
     version: int
-    """Index version at the last change of this row."""
+    """Version of the index when this row last changed."""
     took: RunUsage | None = None
     """Usage; None if it is not computed yet, or cannot be computed."""
     mended: CorrectedScore | None = None

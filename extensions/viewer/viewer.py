@@ -131,7 +131,7 @@ def _to_home(request: Request) -> Response:
 
 
 class Viewer:
-    """Pages about the runs of a folder, the pages' data, and the pages as standalone files."""
+    """Viewer of a folder of runs: answers with pages, with JSON data, or with standalone files."""
 
     def __init__(
         self,
@@ -346,7 +346,7 @@ class Viewer:
         return found
 
     def _aligned(self, request: Request) -> tuple[str, list[tuple[RunRow, int]]]:
-        """Return the requested entry, and the requested runs, each with a trial.
+        """Return the id of the requested entry, and pairs of a requested run and a trial.
 
         Raises DataError if a run does not exist, or if too few or too many runs are requested.
         """
@@ -360,7 +360,7 @@ class Viewer:
     def _about_whole(self, listed: RunRow, first: bool) -> str:
         """Return the data of a run as JSON; for an unchanged run, the cache folder contains it.
 
-        If ``first`` is true and no cache contains all data, return only the recorded outcomes.
+        If ``first`` is true and the data are not cached, return only the recorded outcomes.
         """
         folder, data = listed.run.folder, None
         if (definition := listed.run.definition) is not None:

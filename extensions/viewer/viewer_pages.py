@@ -52,7 +52,7 @@ def runs_page(folder: str, runs: Sequence[Json], errata: str) -> str:
 
 
 def side_by_side(names: Sequence[str], runs: Sequence[ReplayedRun]) -> Json:
-    """Align several runs; each run must contain exactly one episode, all of the same entry.
+    """Align several runs. Each run must contain one episode; all episodes must have the same entry.
 
     Raises DataError if an episode has no verdict, or if the entries differ.
     """
@@ -108,7 +108,7 @@ class FlippedEntry(NamedTuple):
 
 
 def several_json(comparisons: Sequence[RunComparison]) -> dict[str, Any]:
-    """Return the comparison of several runs with the first run as a JSON object."""
+    """Compare several runs with the first run, and return the result as a JSON object."""
     first, data = comparisons[0], comparisons[0].dataset
     corrected = holm([each.overall.p_value for each in comparisons])
     runs = [first.runs[0], *(each.runs[1] for each in comparisons)]

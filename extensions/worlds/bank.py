@@ -27,7 +27,7 @@ Days = Annotated[int, Field(ge=1, le=366)]
 HOLD_ABOVE = 100_000
 """A payment to a new receiver is held if it exceeds this amount in cents."""
 HOLD_MINUTES = LIMIT_MINUTES = 24 * 60
-"""Minutes after which a held payment is made, and after which a higher limit takes effect."""
+"""Waiting time, in minutes, of a held payment and of a higher limit."""
 _MINUTES_PER_DAY = 24 * 60
 
 

@@ -36,18 +36,18 @@ class Event(TypedDict, total=False):
     """Trigger: a successful call, such as ``buy(item='tea')``; omitted arguments may have any
     value."""
     when: dict[str, Any]
-    """Conditions by path. Without ``at`` and ``after``, the conditions are the trigger. With one of
-    the two, they must hold, too."""
+    """Conditions by path. If neither ``at`` nor ``after`` is set, the event happens when all
+    conditions hold. If ``at`` or ``after`` is set, the conditions must hold at that moment."""
     delay: Annotated[int, Field(ge=0, le=527_040)]
     """Minutes from the trigger (``after`` or ``when``) to the effects (default: 0)."""
     sets: dict[str, Any]
     """Effect: new values, by path."""
     adds: dict[str, Any]
-    """Effect: numbers and items to add, by the path of the number or list that gets them."""
+    """Effect: maps the path of a number to an amount, or the path of a list to new items."""
     removes: list[str]
     """Effect: the event deletes the values at these paths."""
     does: list[str]
-    """Effect: calls of functions or reactions, such as ``Bank.pay_interest(account='a')``."""
+    """Effect: calls, such as ``Bank.pay_interest(account='a')``, of functions or reactions."""
     agent: str
     """Effect: message to the agent."""
     user: str

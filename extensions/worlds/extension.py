@@ -27,7 +27,7 @@ class WorldsExtension(Extension):
     name = NAME
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:
-        """Load the entries of the four worlds."""
+        """Load this extension's data set, which contains entries of four worlds."""
         if name != NAME:
             return None
         found = dataset.load_path(Path(__file__).with_name("data"), categories)

@@ -142,7 +142,7 @@ class HotelBook(World):
         return sorted(free, key=lambda number: (self.rooms[number]["price"], number))
 
     def check_days(self, arrival: str, departure: str) -> None:
-        """Raise InvalidArgument or Refused if no stay can begin and end on these days."""
+        """Check the days of a stay. Raises InvalidArgument or Refused if a day is not possible."""
         read_moment(arrival)
         read_moment(departure)
         if not 0 < count_nights(arrival, departure) <= _MAX_NIGHTS:

@@ -8,7 +8,7 @@ from typing import Any
 from envs.errors import NotFound, Refused
 
 FIRST_ADDED = 700_000
-"""Items that a long context adds are numbered from here; entries mention smaller numbers only."""
+"""First number of the items that a long context adds. Entries use only smaller numbers."""
 
 
 def find_item(
@@ -26,7 +26,7 @@ def find_item(
 def find_reused_ids(
     config: Mapping[str, Any], name: str, counter: str, prefix: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield errors: existing ids that the id counter of a config would assign again."""
+    """Yield an error for each existing id that the counter of a config would assign again."""
     next_id = config.get(counter, 1)
     for id in config.get(name, {}):
         number = id.removeprefix(prefix)

@@ -30,11 +30,11 @@ from extensions.worlds.timestamps import FIRST, Moment, is_moment, read_moment, 
 
 _START = "2026-01-05T09:00"
 _MAX_WAIT = 366 * 24 * 60
-"""Maximum minutes that one call can let pass."""
+"""Maximum number of minutes by which one call can move the clock."""
 _MAX_EVENTS = 5_000
 """Maximum events in one call or between two turns."""
 _MAX_HAPPENED = 5_000
-"""``wait`` is refused after this number of events, which limits the size of the state."""
+"""Maximum number of past events. At this number, ``wait`` is refused, so the state stays small."""
 _READERS: Sequence[Literal["agent", "user"]] = ("agent", "user")
 
 

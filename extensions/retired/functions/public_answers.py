@@ -1,8 +1,8 @@
 """Fixture with answers of the public web services that BFCL's retired entries use.
 
-Addresses, parameters and answer formats are those of the services; values are invented or computed
-and never change. ``answer`` evaluates all parameters of a service, so a wrong argument gets another
-answer.
+The addresses, parameters and answer formats are the same as in the real services. The values are
+invented or computed, and never change. ``answer`` uses all parameters of a request, so a wrong
+argument changes the answer.
 """
 
 from __future__ import annotations

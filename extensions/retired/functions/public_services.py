@@ -1,7 +1,7 @@
 """Functions of public web services, under the names of BFCL's retired executable entries.
 
-Each function sends one request and returns one value of the answer. If the runner connects no
-network sender, the fixture answers, and every result names the fixture.
+Each function sends one request and returns one value of the answer. Without a network sender, the
+fixture answers. Every result then says that it comes from the fixture.
 """
 
 from __future__ import annotations
@@ -442,7 +442,7 @@ class PublicServices(Backend):
         return self._asked(url, lambda body: body[member])
 
     def _asked(self, url: str, take: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return one value of a service's answer, with the host or fixture that answered.
+        """Return one value of a service's answer, and the name of the answering host or fixture.
 
         Raises ToolError if the service does not answer, or if the answer lacks the value.
         """

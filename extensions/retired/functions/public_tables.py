@@ -73,7 +73,7 @@ def nearest(latitude: float, longitude: float) -> MapPlace:
 
 
 def place_in(address: str) -> MapPlace | None:
-    """Return the place that an address names last, or None if it names no place."""
+    """Return the last known place in an address, or None if the address contains no known place."""
     words = f" {' '.join(address.lower().replace(',', ' ').split())} "
     found = [(words.rfind(f" {place.name.lower()} "), place) for place in PLACES]
     where, place = max(found, key=lambda pair: pair[0])
@@ -234,8 +234,10 @@ def holidays(year: int, country: str) -> list[tuple[date, str]]:
 
 
 _WIDENED = {0: (2, 3, False), 1: (3, 4, True), 3: (0, 4, True), 4: (0, 3, False)}
-"""Maps a holiday's weekday to its long weekend: days before the holiday, days in total, and whether
-a day off is needed."""
+"""Maps the weekday of a holiday to a long weekend.
+
+The values are the days before the holiday, the days in total, and whether a day off is needed.
+"""
 
 
 def long_weekends(days: Sequence[date]) -> list[tuple[date, int, bool]]:

@@ -49,11 +49,11 @@ class RestConfig(TypedDict, total=False):
     """Initial config of the REST client."""
 
     answers: dict[str, Any]
-    """Maps a URL with a sorted query to a response body, for clients without a sender."""
+    """Maps a URL with a sorted query to a response body; used if the client has no sender."""
 
 
 def _asking(method: str, does: str, returned: str, answer: str) -> Callable[..., dict[str, Any]]:
-    """Return the function for a method of HTTP that sends no body."""
+    """Return the function that sends requests without a body, such as GET."""
     called = f"http_{method.lower()}"
 
     def ask(

@@ -15,9 +15,9 @@ from envs.state import cut_repr
 from extensions.library.bounds import check_between, check_count, check_numbers, whole
 
 _ACTIVITY = {1: 1.2, 2: 1.375, 3: 1.55, 4: 1.725, 5: 1.9}
-"""Factor on the energy spent at rest, by level of activity."""
+"""Maps the level of activity to a factor for the energy spent at rest."""
 _SEX = {"male": 5, "female": -161, "other": -78}
-"""Constant of the Mifflin-St Jeor formula by sex; for ``other``, the mean of the two constants."""
+"""Maps the sex to a constant of the Mifflin-St Jeor formula; ``other`` has the mean of both."""
 _GOAL = {"lose": -500, "maintain": 0, "gain": 500}
 """Daily kilocalories that each goal adds to a person's energy expenditure."""
 

@@ -1,4 +1,4 @@
-"""Functions of numbers under the names and parameters of BFCL's retired executable entries.
+"""Numeric functions with the names and parameters of BFCL's retired executable entries.
 
 The functions are stateless. Turnwise computes the results, and judges calls by the results.
 """

@@ -77,7 +77,7 @@ def _change(method: str, path: list[str], headers: Mapping[str, str], content: b
             return _reader(method, reader, said)
         case "DELETE", ["v1", "holds", id] if id.isdecimal():
             return WebAnswer(200, {"deleted": int(id)})
-    return _missing("resource for this method and path, or the body lacks a needed field")
+    return WebAnswer(404, {"error": "wrong path or method, or the body lacks a needed field"})
 
 
 def _parse_body(kind: str, content: bytes) -> Any:
@@ -105,7 +105,9 @@ def _hold(said: Any) -> WebAnswer:
 def _reader(method: str, reader: str, said: Any) -> WebAnswer:
     known = ("email", "phone")
     if not isinstance(said, dict) or not said or {*said} - {*known}:
-        return WebAnswer(400, {"error": f"a reader has only the fields {' and '.join(known)}"})
+        return WebAnswer(
+            400, {"error": f"the body must contain {' or '.join(known)}, and nothing else"}
+        )
     if method == "PUT" and len(said) < len(known):
         return WebAnswer(
             400,

@@ -200,7 +200,7 @@ def _content(response: httpx.Response) -> bytes:
 
 
 class _ConnectionGuard:
-    """Check of a connection's address before the sender sends data."""
+    """Guard that checks the address of a connection before the request is sent."""
 
     def __init__(self, *, anywhere: bool, denied: AccessDenied) -> None:
         self._anywhere = anywhere
@@ -239,7 +239,7 @@ class _ConnectionGuard:
 
 def _denied(host: str, port: int) -> AccessDenied:
     if _is_local(host):
-        what = "the fixture (the local service replacement) is the only permitted local server"
+        what = "the fixture is the only permitted local server"
         return AccessDenied(f"{what}; allow other requests by --allow-host {host[:100]}:{port}.")
     what = f"{host[:100]} is another machine"
     return AccessDenied(f"{what}; allow requests to it by --allow-network or --allow-host.")
@@ -251,7 +251,10 @@ def _not_public(host: str, port: int) -> AccessDenied:
 
 
 def _check_public(host: str, port: int) -> None:
-    """Raise AccessDenied if a host's address is not public; raise Refused if it has no address."""
+    """Check that all addresses of a host are public.
+
+    Raises AccessDenied if an address is not public, and Refused if the host has no address.
+    """
     try:
         found = socket.getaddrinfo(host, port, type=SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -261,7 +264,10 @@ def _check_public(host: str, port: int) -> None:
 
 
 def is_public(text: str) -> bool:
-    """Tell whether an address is public; an IPv4 address inside it must be public, too."""
+    """Tell whether an address is public.
+
+    If an IPv6 address contains an IPv4 address, only the IPv4 address counts.
+    """
     address = ip_address(text)
     inner: IPv4Address | None = None
     if isinstance(address, IPv6Address):

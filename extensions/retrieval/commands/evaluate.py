@@ -47,8 +47,8 @@ class Options(CorpusOptions, JsonOption):
     queries: str = option("query sets, separated by commas", "NAMES", default="own")
     by: str = option("rankings, separated by commas", "METHODS", default=f"bm25,{DEFAULT}")
     split: str | None = option(
-        "evaluate only the held-out fold; folds have no common scenario (`instruction`), backend "
-        "(`tool`) or group of backends (`category`)",
+        "evaluate only the held-out fold; two folds never share a scenario (`instruction`), a "
+        "backend (`tool`) or a group of backends (`category`)",
         choices=[kind.value for kind in SplitKind],
     )
     fold: int = option("number of the held-out fold, starting at 0", "N", default=0, read=index)

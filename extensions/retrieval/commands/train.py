@@ -33,9 +33,9 @@ EXAMPLE = "turnwise retrieve train runs/layer --queries own,bfcl --split tool"
 NOTES = (
     "Without --encoder, the command trains a linear layer over words and character n-grams (extra: "
     "lexical). With --encoder, the command trains an encoder with sentence-transformers (extra: "
-    "training). To rank functions with the trained model, use --by trained:FOLDER. The model ranks "
-    "only functions that a training query needs; other functions keep their lexical rank. To rank "
-    "all functions with the encoder, use --by local:FOLDER/epochs/N.\n"
+    "training). To rank functions with the trained model, use --by trained:FOLDER. The trained "
+    "model ranks the functions that training queries need. Other functions keep their lexical "
+    "rank. To rank all functions with the encoder, use --by local:FOLDER/epochs/N.\n"
 )
 
 
@@ -81,7 +81,10 @@ class _TrainingOptions:
         "batch size, in queries (layer) or pairs (encoder)", "N", default=32, read=positive
     )
     rate: float | None = option(
-        "learning rate (default: 0.002; checkpoint 0.00002; new encoder 0.0005)", "X", read=rate
+        "learning rate (default: 0.002 for a layer, 0.0005 for a new encoder, 0.00002 for a "
+        "checkpoint)",
+        "X",
+        read=rate,
     )
     dim: int | None = option(
         "dimension of the linear layer (default: 256)", "N", read=positive, excludes=("--encoder",)
@@ -91,7 +94,7 @@ class _TrainingOptions:
         "ENCODER",
     )
     negatives: int | None = option(
-        "encoder: hard negatives per pair from BM25 (default: 2)",
+        "encoder: number of hard negatives that BM25 selects per pair (default: 2)",
         "N",
         read=index,
         needs="--encoder",

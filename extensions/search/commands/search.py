@@ -120,7 +120,7 @@ class Options(
         read=index,
     )
     run_dir: Path | None = option(
-        "folder for the runs (default: a new folder in runs/; none for scripted models)",
+        "folder for the runs (default for live models: a new folder in runs/)",
         "DIR",
         excludes=("--resume",),
     )
@@ -191,7 +191,9 @@ def _check(options: Options) -> None:
         why = f"{options.model} makes no errors; name a live model or scripted:RATE"
         raise DataError("--model", why)
     if options.model.is_agent:
-        raise DataError("--model", "an agent may remember undone steps; name a model")
+        raise DataError(
+            "--model", "an agent may remember the steps that the search undoes; name a model"
+        )
 
 
 def _make_plan(options: Options) -> tuple[RunInputs, list[Trajectory]]:
@@ -208,7 +210,7 @@ def _make_plan(options: Options) -> tuple[RunInputs, list[Trajectory]]:
     settings = settings_of(options, "search")
     has_format = any(each.protocol for each in settings.features)
     if has_format and options.model.is_scripted:
-        raise DataError("--calling-format", "is for live models; leave it out")
+        raise DataError("--calling-format", "works only with live models; remove the option")
     if settings.reply_cache is not None:
         raise DataError("reply_cache", "is for eval only; leave it out")
     profile = choose_profile(dataset, options.profile)
@@ -239,9 +241,9 @@ def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajector
     most = sum(reference_of(each.plan).max_calls for each in searches)
     repeated = "; ReAct@N makes at most as many requests as the tree search"
     say(
-        f"{len(trajectories)} entries, {len(searches)} methods: {len(searches) * guess.requests} "
-        f"requests and about {len(searches) * guess.tokens} prompt tokens for a model without "
-        f"errors, at most {most * len(trajectories)} requests"
+        f"{len(trajectories)} entries, {len(searches)} methods. A model without errors needs "
+        f"{len(searches) * guess.requests} requests and about {len(searches) * guess.tokens} "
+        f"prompt tokens. With errors, the model makes at most {most * len(trajectories)} requests"
         f"{repeated if len(searches) < len(methods) else ''}"
     )
 

@@ -119,7 +119,7 @@ def run(options: Options) -> int:
                 if choosing
                 else "select entries with --dataset or --category"
             )
-            raise DataError(flag, f"is for episodes of entries; {where}")
+            raise DataError(flag, f"this option needs entries; {where}")
     # Output of environments must not reach a client on standard output.
     with redirect_stdout(sys.stderr):
         template, observe = _make_template(options)

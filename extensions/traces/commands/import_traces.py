@@ -71,7 +71,7 @@ class Options(DataOptions, JudgingOptions):
     entry: str | None = option("entry of the trace; only for a file with a single trace", "ID")
     model: str | None = option("name of the model (default: the model named in the traces)", "NAME")
     trust_results: bool = switch(
-        "if recorded results differ from the results of the execution, judge the recorded results"
+        "judge the recorded results, even if the execution returns other results"
     )
 
 

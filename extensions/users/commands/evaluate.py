@@ -86,7 +86,7 @@ def run(options: Options) -> int:
     rows += [[label, *[_write(each[key]) for each in columns]] for key, label in _LABELS.items()]
     say(table(rows))
     if pairs:
-        say(f"\nuser calls after {len(pairs)} agent texts similar to a text of another dialogue:")
+        say(f"\n{len(pairs)} agent texts resemble a text of another dialogue; users' next calls:")
         rows = [["user", "precision", "recall", "F1"]]
         for who, label in _USERS.items():
             rows.append([label, *[_write(agreement[who][key]) for key in _CALLS]])

@@ -33,8 +33,8 @@ class Options(DatasetOption, JudgingOptions):
 
     run: Path = argument("run folder, result file, or folder of result files", "RUN")
     verdicts: Path | None = option(
-        "verdicts of result files: an --output file, or bfcl's score files (default: "
-        "verdicts.jsonl beside them)",
+        "file with the verdicts on result files: an --output file or bfcl's score files (default: "
+        "verdicts.jsonl beside the result files)",
         "PATH",
     )
     mode: Mode | None = option(
@@ -66,9 +66,7 @@ def _lines(found: Sequence[VerifiedEpisode], run: Run) -> Iterator[OutputLine]:
         results = sum(episode.result is None for episode in found)
         yield _count_line(f"{results} of {len(found)} episodes' results", results == len(found))
     if len(found) < len(run.episodes):
-        yield OutputLine(
-            f"{len(run.episodes) - len(found)} episodes have no verdict to compare with"
-        )
+        yield OutputLine(f"episodes without a recorded verdict: {len(run.episodes) - len(found)}")
 
 
 def _count_line(count: str, same: bool) -> OutputLine:

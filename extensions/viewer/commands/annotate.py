@@ -26,7 +26,7 @@ EXAMPLE = "turnwise annotate runs/a base_files_band_setlist --tag 'bad data'"
 
 @dataclass(frozen=True, kw_only=True)
 class Options(JsonOption):
-    """Changes to the annotation of a run or episode; without changes, the command only lists."""
+    """Changes to the annotation of a run or episode. Without changes, annotations are listed."""
 
     run: Path = argument("run folder", "RUN")
     id: str | None = argument("entry to annotate (default: the run itself)", "ID", required=False)

@@ -20,7 +20,7 @@ from runner.show.terminal import cut_to_terminal, format_count, say, say_json, t
 EXAMPLE = "turnwise runs runs"
 
 _MIN_NAMES_CHARS = 30
-"""Minimum width, in characters, of the columns for the run and the model together."""
+"""Minimum total width, in characters, of the two columns ``run`` and ``model``."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -67,7 +67,7 @@ def test_what_one_set_holds_out_no_other_trains_with(unseen: SplitKind) -> None:
 
 def test_a_fold_that_there_is_not_is_refused() -> None:
     queries = queries_of("exec")
-    with pytest.raises(DataError, match="has 3 folds here, numbered from 0"):
+    with pytest.raises(DataError, match="has the number 2; 3 is too large"):
         parts([(queries, load_full_corpus())], SplitKind.INSTRUCTION, fold=3, folds=3, seed=0)
     with pytest.raises(DataError, match="no query can be held out"):
         parts([(queries[:1], load_full_corpus())], SplitKind.TOOL, fold=0, folds=3, seed=0)

@@ -102,7 +102,10 @@ def test_eval_runs_the_part_and_resumes_only_the_same_part(tmp_path, capsys, mon
         (["--split", "tool"], "--split: 'tool' must be one of instruction:test, instruction:train"),
         (["--split", "tools:test"], "--split: 'tools:test' must be one of "),
         (["--fold", "1"], "--fold: needs --split"),
-        (["--split", "tool:test", "--fold", "9"], "--fold: 9: tool has 5 folds here"),
+        (
+            ["--split", "tool:test", "--fold", "9"],
+            "--fold: the last fold of the split tool has the number 4; 9 is",
+        ),
         (
             ["--split", "category:test", "--fold", "1"],
             "--split: category:test, fold 1 of 5: this part has no entries; choose another --fold",
@@ -169,11 +172,11 @@ def test_exported_parts_of_backends_share_no_function(run, tmp_path, capsys):
         (["--split-seed", "2"], "--split-seed: needs --split: add it"),
         (
             ["--split", "instruction", "--fold", "99"],
-            "--fold: 99: instruction has 5 folds here, numbered from 0",
+            "--fold: the last fold of the split instruction has the number 4; 99 is too large",
         ),
         (
             ["--split", "instruction", "--folds", "1"],
-            "--split: instruction: fold 0 of 1 has no episodes to train on",
+            "--split: instruction: fold 0 of 1 has no training episodes",
         ),
     ],
 )

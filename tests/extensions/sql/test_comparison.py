@@ -84,9 +84,9 @@ def test_statements_that_come_to_the_same_pass(truth: list[str], given: list[str
         ([select("name"), select("id")], [select("name")] * 2, Reason.RESULT_NO_MATCH, "shows"),
         ([select("name")], [select("absent")], Reason.REFUSED, "no such column"),
         ([INSERT], [ONE], Reason.DATABASE, "the row (4, 'Bo', 'dog', 9) is not in the table"),
-        ([ONE], [INSERT], Reason.DATABASE, "and should not be"),
+        ([ONE], [INSERT], Reason.DATABASE, "but should not be there"),
         ([INSERT], [], Reason.DATABASE, "is not in the table"),
-        ([select("name")], [select("name"), ONE], Reason.DATABASE, "and should not be"),
+        ([select("name")], [select("name"), ONE], Reason.DATABASE, "but should not be there"),
         ([CREATE], [create("a INTEGER", "b", name="u")], Reason.DATABASE, "'t' is missing"),
         ([CREATE], [create("b", "a INTEGER")], Reason.DATABASE, "the expected columns"),
         ([CREATE], [create("a TEXT", "b")], Reason.DATABASE, "the expected columns"),
@@ -104,5 +104,5 @@ def test_statements_that_come_to_something_else_fail(
 
 
 def test_a_truth_that_is_refused_is_no_truth() -> None:
-    with pytest.raises(UnjudgeableEntry, match="a statement of the ground truth is refused"):
+    with pytest.raises(UnjudgeableEntry, match="the ground truth has an invalid statement"):
         check([select("absent")], [select("name")])

@@ -66,7 +66,7 @@ def test_conditions_become_one_piece_with_bound_texts(
         ("id = :name", "not contain ':'"),
         ("id = 1\0", r"not contain '\x00'"),
         ("OR", "OR has no expression after it"),
-        ("ORDER BY", "use ORDER BY only in a SELECT"),
+        ("ORDER BY", "Use ORDER BY once, only in a SELECT"),
         ("id = " + "1" * 10_000, "The length of conditions must be"),
     ],
 )
@@ -77,9 +77,9 @@ def test_what_is_no_condition_is_refused(text: str, why: str) -> None:
 
 
 def test_what_follows_conditions_stands_once_and_in_a_select_only() -> None:
-    with pytest.raises(InvalidArgument, match="use LIMIT only in a SELECT"):
+    with pytest.raises(InvalidArgument, match="Use LIMIT once, only in a SELECT"):
         where("LIMIT 1", "LIMIT 2")
-    with pytest.raises(InvalidArgument, match="use ORDER BY only in a SELECT"):
+    with pytest.raises(InvalidArgument, match="Use ORDER BY once, only in a SELECT"):
         READER.conditions(["id = 1 ORDER BY id"], only_where=True)
 
 

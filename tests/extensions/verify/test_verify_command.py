@@ -46,7 +46,7 @@ def test_a_run_that_is_as_recorded(verify, tmp_path, data, good):
         [
             "1 of 1 verdicts are as recorded",
             "1 of 1 episodes' results are as recorded",
-            "1 episodes have no verdict to compare with",
+            "episodes without a recorded verdict: 1",
         ],
         [],
     )

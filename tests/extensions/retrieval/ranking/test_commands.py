@@ -85,7 +85,7 @@ def test_a_split_is_a_part(capsys: Captured) -> None:
         (("query", "x", "--corpus", "owm"), "did you mean own"),
         (("evaluate", "--by", "bm25,"), "has an empty name; remove"),
         (("evaluate", "--queries", "nobody"), "use a run folder, a file or one of own, exec"),
-        (("evaluate", "--queries", "exec", "--split", "tool", "--fold", "9"), "folds here"),
+        (("evaluate", "--queries", "exec", "--split", "tool", "--fold", "9"), "is too large"),
         (("evaluate", "--queries", "own", "--corpus", "bfcl-single:"), "existing file"),
         (("evaluate", "--split", "nothing"), "invalid choice"),
     ],

@@ -42,7 +42,7 @@ def test_a_model_is_offered_what_is_retrieved(
         assert main(arguments(server, run, *flags)) == 0
         sizes = [len(body["tools"]) for body in watching.asked if mode == "fc"]
         said = capsys.readouterr().out
-        assert "retrieval backends=3 of own, ranked by default: " in said
+        assert "retrieval policy backends=3, corpus own, ranking default: " in said
         assert main(arguments(server, run, *flags, "--resume", str(run))) == 0
         others = arguments(server, run, *SOME, "--mode", mode, "--resume", str(run))
         assert main(others) == 2

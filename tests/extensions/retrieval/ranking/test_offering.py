@@ -159,7 +159,7 @@ def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> N
     words = ("--model", "oracle", "--category", "base", "--limit", 12, "--retrieve", "backends=3")
     assert run("eval", *words) == 0
     said = capsys.readouterr().out
-    assert "retrieval backends=3 of own, ranked by default: " in said
+    assert "retrieval policy backends=3, corpus own, ranking default: " in said
     assert "entries with all needed functions: " in said
 
 

@@ -201,7 +201,7 @@ def test_pairs_can_be_had(tmp_path: Path) -> None:
         (("--rate", "nan"), "is not a number between 0 and 1"),
         (("--rate", "-1"), "is not a number between 0 and 1"),
         (("--split", "words"), "invalid choice"),
-        (("--fold", "7"), "folds here"),
+        (("--fold", "7"), "is too large"),
         (("--queries", "nobody"), "use a run folder, a file or one of own, exec"),
         (("--queries", "exec,"), "has an empty name; remove"),
         (("--resume",), "contains no training"),

@@ -112,7 +112,8 @@ def test_a_dry_run_says_what_would_be_asked(capsys, tmp_path):
     assert main([*SEARCH, "--model", "scripted:0", *kept, "--json"]) == DONE
     react, _, dfsdt = json.loads(capsys.readouterr().out)["methods"]
     asked = react["requests"] + dfsdt["requests"]
-    assert told.startswith(f"12 entries, 2 methods: {asked} requests and about ")
+    assert told.startswith("12 entries, 2 methods. A model without errors needs ")
+    assert f" needs {asked} requests and about " in told
     assert f"at most {2 * 50 * 12} requests; ReAct@N makes at most" in told
 
 
