@@ -139,7 +139,7 @@ def test_a_span_that_lost_messages_is_refused(
     last["attributes"] = kept
     path.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
     assert main([*command[:-1], str(tmp_path / "never")]) == 2
-    assert "spans[3]: 9 attributes were dropped before the export" in capsys.readouterr().err
+    assert "spans[3]: 9 attributes, including messages, were dropped" in capsys.readouterr().err
     assert not (tmp_path / "never").exists()
 
 

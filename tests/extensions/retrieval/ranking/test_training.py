@@ -164,7 +164,7 @@ def test_a_run_offers_what_a_trained_ranking_finds(tmp_path: Path, capsys: Captu
     capsys.readouterr()
     words = ("--model", "oracle", "--category", "base", "--limit", 3, "--retrieve", "backends=2")
     assert run("eval", *words, "--retrieve-by", f"trained:{folder}") == 0
-    assert f"ranked by trained:{folder}" in capsys.readouterr().out
+    assert f"ranking trained:{folder}" in capsys.readouterr().out
     shutil.rmtree(folder)
     with pytest.raises(DataError, match="contains no training"):
         run("eval", *words, "--retrieve-by", f"trained:{folder}")
