@@ -126,7 +126,7 @@ def count_selection(
     """Count how many needed calls the model made, and how many of them have right arguments.
 
     A needed call counts only if the model calls its function in the same turn. Arguments are right
-    if they equal the needed call's arguments. The default stands for an omitted argument.
+    if they equal the needed call's arguments. An omitted argument has its default value.
     """
     needed = same = meant = named = strangers = 0
     names: Set[str] = frozenset()

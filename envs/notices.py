@@ -1,4 +1,4 @@
-"""Notices: messages about changes in a world; events made these changes, not calls."""
+"""Notices: messages about changes in a world that come from events and not from calls."""
 
 from __future__ import annotations
 

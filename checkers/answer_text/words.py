@@ -77,7 +77,7 @@ class FinalAnswer:
                 yield found[0].start, found[-1].end
 
     def find_reordered(self, phrase: str) -> Iterator[tuple[int, int]]:
-        """Search for the words of a phrase in any order; yield the start and end of each match.
+        """Search for a phrase with words in another order; yield the start and end of each match.
 
         For example, "tart made with rhubarb" matches the phrase "rhubarb tart".
 

@@ -103,8 +103,8 @@ def list_effects(turn: TracedTurn) -> tuple[CallEffect, ...]:
 def match_effects(truth: TracedTurn, model: TracedTurn) -> CallAlignment:
     """Match the calls of a turn with the calls of its ground truth.
 
-    Round 1 pairs equal calls with equal effects. Round 2 pairs all calls with equal effects. Round
-    3 pairs equal calls if the model's call succeeded. Each round prefers earlier calls.
+    Round 1 pairs equal calls with equal effects. Round 2 pairs other calls with equal effects.
+    Round 3 pairs equal calls if the model's call succeeded. Each round prefers earlier calls.
     """
     missing, extra = list(list_effects(truth)), list(list_effects(model))
     _take_pairs(
