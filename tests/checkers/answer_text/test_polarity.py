@@ -32,6 +32,7 @@ def said(
         "I checked whether the doors are locked, and they are.",
         "No worries, the doors are locked.",
         "The doors were unlocked, but now they are locked.",
+        "Neither of us failed to get the doors locked.",
     ],
 )
 def test_a_yes(answer: str) -> None:
@@ -117,3 +118,9 @@ def test_words_that_mean_the_opposite_may_be_named() -> None:
 )
 def test_what_is_said_of_the_subject_counts(answer: str, subject: str, yes: bool) -> None:
     assert said(answer, subject=subject) is yes
+
+
+@pytest.mark.parametrize("before", range(1, 16))
+def test_a_value_is_read_wherever_its_clause_begins(before: int) -> None:
+    answer = f"{'x' * before}. The engine is off, but locked: no, but the light is on."
+    assert said(answer) is False

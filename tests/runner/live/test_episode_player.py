@@ -691,6 +691,10 @@ def test_an_episode_begins_anew_where_the_provider_does_not_go_on(ready, help_de
     run, kept = gone_on(ready(STRICT), "fc", course, refused, *replies)
     assert timed(run) == timed(whole)
     assert len(kept) == len(replies)
+    # Only a refusal begins an episode anew.
+    too_many = RequestError("too many requests", "rate_limit")
+    run, _ = gone_on(ready(STRICT), "fc", course, too_many)
+    assert (run.outcome, run.error, len(run.steps)) == ("error", "too many requests", 2)
     # What is refused later is that request's error.
     run, _ = gone_on(ready(STRICT), "fc", course, replies[2], RequestError("too long"))
     assert (run.outcome, run.error, len(run.steps)) == ("error", "too long", 3)
