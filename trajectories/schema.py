@@ -239,7 +239,7 @@ class Subset(StrEnum):
     HARD = "hard"
     EXPERT = "expert"
     MINI = "mini"
-    """Sixty entries of the built-in data set, with almost the same ranking of models."""
+    """Sixty built-in entries that rank models in almost the same order as all entries."""
 
 
 class Tier(StrEnum):

@@ -1,4 +1,4 @@
-"""Named subsets: the difficulty tiers, and ``mini`` with almost the same ranking of models."""
+"""Named subsets: the difficulty tiers, and ``mini``, which almost keeps the ranking of models."""
 
 from __future__ import annotations
 

@@ -162,7 +162,9 @@ _OF_EXPERIMENTS = (
 def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:
     for flag in given_flags(options, LiveOptions):
         if flag not in allowed:
-            raise DataError(flag, f"the option needs a live model, not {options.model}; omit it")
+            raise DataError(
+                flag, f"only live models accept the option; omit it for {options.model}"
+            )
 
 
 def _warn_of_irregularities(dataset: Dataset) -> None:

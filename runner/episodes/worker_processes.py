@@ -221,7 +221,7 @@ class WorkerPool:
             seconds = self._allowance.seconds
             task.give_up(f"judging took more than {seconds:g} seconds (--entry-timeout)")
         elif task.deaths == MAX_TRIES:
-            task.give_up(f"the judging process {how}, {MAX_TRIES} times")
+            task.give_up(f"the judging process failed {MAX_TRIES} times: it {how}")
 
 
 def _work(pipe: Connection, judge: ChunkJudge, megabytes: int | None) -> None:

@@ -11,7 +11,7 @@ from runner.models.model_types import Usage
 from runner.records.episode_record import RunSpending
 
 _CAUTION = 5.0
-"""A running job is assumed to need up to this many times its expected number of requests."""
+"""Assumed number of requests that a running job needs per expected request."""
 _UNPRICED = 1.0
 """Until the first price is known, the budget is assumed to pay for this many requests."""
 

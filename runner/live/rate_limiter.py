@@ -35,7 +35,7 @@ _MINUTE = 60.0
 _MAX_SHARED = 32
 """The share of refused requests is computed from at most this many recent requests."""
 _LIMIT, _REDUCED_LIMIT = (0.35, 24), (0.2, 8)
-"""A rate is too high from this share of refused requests; the second number is the minimum divisor
+"""A rate is too high if this share of requests is refused. The second number is the minimum divisor
 of the share. ``_REDUCED_LIMIT`` applies after a reduction of the rate."""
 _MAX_REDUCTIONS, _MAX_REFUSED_PER_ANSWER = 3, 2
 """After this many reductions, Turnwise assumes that the server is busy and resets the rate. Only

@@ -200,7 +200,7 @@ def files_only() -> str:
         (("--vary", "place=head", "--vary", "order=shuffled"), "cannot be combined"),
         (("--design", "full"), "--design: needs --vary: add it"),
         (("--vary-seed", "3"), "--vary-seed: needs --vary: add it"),
-        (("--vary", "tools=5", "--temperature", "1"), "--temperature: the option needs"),
+        (("--vary", "tools=5", "--temperature", "1"), "--temperature: only live models"),
         (("--vary", "descriptions=none.json"), "none.json: cannot be read"),
         (("--vary", "words=none.jsonl"), "none.jsonl: cannot be read"),
         (("--category", "irrelevance", "--vary", "tools=5"), "cannot vary the 4 entries"),

@@ -293,7 +293,7 @@ def test_an_offline_model_refuses_what_only_live_ones_have(
     assert main(["eval", "--model", model, flag, *value]) == 2
     out, err = capsys.readouterr()
     needed = member.metadata["about"].needs
-    why = f"the option needs a live model, not {model}; omit it"
+    why = f"only live models accept the option; omit it for {model}"
     why = f"needs {needed}: add it, or leave {flag} out" if needed else why
     assert (out, err) == ("", f"turnwise: {flag}: {why}\n")
 

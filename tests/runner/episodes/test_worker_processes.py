@@ -131,9 +131,9 @@ def slowly(*values):
 @pytest.mark.parametrize(
     ("do", "how"),
     [
-        (kill, f"the judging process was killed by SIGKILL, {MAX_TRIES} times"),
-        slowly(crash, f"the judging process was killed by SIGSEGV, {MAX_TRIES} times"),
-        slowly(leave, f"the judging process ended with status 3, {MAX_TRIES} times"),
+        (kill, f"the judging process failed {MAX_TRIES} times: it was killed by SIGKILL"),
+        slowly(crash, f"the judging process failed {MAX_TRIES} times: it was killed by SIGSEGV"),
+        slowly(leave, f"the judging process failed {MAX_TRIES} times: it ended with status 3"),
         slowly(stall, "judging took more than 4 seconds (--entry-timeout)"),
     ],
 )
@@ -223,7 +223,10 @@ class FakeWorker(worker_processes._Worker):
         self.pipe.close()
 
 
-DIED, STALLED = "the judging process was killed, 2 times", "judging took more than 0 seconds"
+DIED, STALLED = (
+    "the judging process failed 2 times: it was killed",
+    "judging took more than 0 seconds",
+)
 
 
 @pytest.mark.parametrize("size", [1, 3])

@@ -72,7 +72,7 @@ def test_what_kills_every_worker_is_an_error_and_the_rest_goes_on(cluster, monke
     monkeypatch.setattr(parallel, "chunks", lambda some, _: [some[:1], some[1:3]])
     run = partial(run_and_always_die, profile=STRICT)
     first, *rest = RayWorkers(cluster).judge(DATA, ALL[:3], STRICT, run)
-    message = f"the judging process was killed by SIGKILL, {MAX_TRIES} times"
+    message = f"the judging process failed {MAX_TRIES} times: it was killed by SIGKILL"
     assert first == EpisodeRecord.of(ALL[0], None, message)
     assert [judged.verdict.valid for judged in rest] == [True, True]
 
