@@ -17,9 +17,9 @@ _IMPORTING = "<frozen importlib"
 
 
 def line_in(source: str, frame: FrameType | None) -> str | None:
-    """Return the file and the line of the innermost frame in an environment's source.
+    """Return the file and line of the innermost stack frame that runs an environment's code.
 
-    Return None during an import, because the line with the import is not the cause.
+    Return None if the frame imports a module, because an import statement causes no finding.
     """
     while frame is not None and not frame.f_code.co_filename.startswith(_IMPORTING):
         if frame.f_code.co_filename.startswith(source):
@@ -35,7 +35,10 @@ def _place(frame: FrameType) -> str:
 def changing_line(
     source: str, run: Callable[[], object], watched: Callable[[], str]
 ) -> tuple[str, str] | None:
-    """Run a function; return the line that changes the watched value, and this line's function."""
+    """Run a function. Return the line that changes the watched value, and the function around it.
+
+    Return None if no line of the environment changes the value.
+    """
     before, last, found = watched(), ("", ""), ("", "")
 
     def look(frame: FrameType, event: str, _: Any) -> Any:

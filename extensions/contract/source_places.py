@@ -29,7 +29,7 @@ def member(owner: type, name: str | None) -> str:
 
 
 def find_definition(modules: Iterable[ModuleType], name: str) -> str | None:
-    """Return the line in the modules that first assigns a global or a class attribute."""
+    """Return the first line that assigns a global or a class attribute in one of the modules."""
     *_, owner, last = ["", *name.rpartition("of ")[2].split(".")]
     for module in modules:
         tree = _tree(module)
@@ -46,7 +46,10 @@ def find_definition(modules: Iterable[ModuleType], name: str) -> str | None:
 
 
 def assigned(method: Callable[..., Any], word: str) -> str:
-    """Return the line in a method where a field is assigned or named (default: the first line)."""
+    """Return the line of a method that assigns a field, or else contains the field's name.
+
+    If no line does, return the first line of the method.
+    """
     file, line = place(method).rsplit(":", 1)
     nodes = [*ast.walk(_tree(method))]
     sets = [n for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]

@@ -105,7 +105,10 @@ def _repair(
 
 
 def find_place(config: Any, path: str) -> list[tuple[Any, Any]]:
-    """Return the objects and lists on a path, each with the next key or index."""
+    """Return the objects and lists along a path.
+
+    Each object or list comes with the key or index that leads to the next one.
+    """
     found: list[tuple[Any, Any]] = []
     here = config
     for name, index, text in _STEP.findall(path):
@@ -122,8 +125,8 @@ def vary_starts(
 ) -> Iterator[StartState]:
     """Yield valid configs that differ from given configs in a few places.
 
-    The first configs are copies of ``starts[0]`` without one value. The remaining configs have
-    changed values, and half of the remaining configs also have planned events.
+    The first configs are copies of ``starts[0]`` without one value. The other configs have changed
+    values. Every second config with changed values also has planned events.
     """
     whole = subject.configs_of(starts[0])
     removed = [
@@ -182,7 +185,7 @@ def _list_removals(value: Any) -> Iterator[Any]:
 
 
 def multiply(subject: CheckedEnvironment, start: StartState) -> StartState:
-    """Return a start state with at least three entries in each mapping with free keys.
+    """Return a start state in which each mapping with free keys has at least three entries.
 
     Empty mappings stay empty. If the new start state cannot be loaded, return the given one.
     """

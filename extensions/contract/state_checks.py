@@ -117,7 +117,7 @@ def wrong_types(subject: CheckedEnvironment) -> None:
         path = f"$.{subject.backend.__name__}.{key}"
         problems = subject.backend.check_config({key: 1j})
         if not problems or any(problem.path != path for problem in problems):
-            message = f"{path} accepts a value of a wrong type; give the key its own type"
+            message = f"{path} accepts a value of a wrong type; declare a precise type for the key"
             raise subject.config_broken(key, message)
     for config in _NO_OBJECTS:
         if not subject.backend.check_config(config):
@@ -222,7 +222,7 @@ def output(subject: CheckedEnvironment, play: RandomPlay) -> None:
     with redirect_stdout(heard), watched_effects(subject.source) as effects:
         for call, _ in play.steps():
             for line, effect in effects:
-                advice = "read data in _load, and keep all state in annotated fields"
+                advice = "read data in the method _load, and keep all state in annotated fields"
                 message = subject.broken(f"{call} {effect}; {advice}", call).message
                 raise ContractViolation(line, message)
     if heard.getvalue():
@@ -236,7 +236,10 @@ def output(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 @on_plays
 def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that the state is plain data, and that a call keeps planned events of other items."""
+    """Check that the state is plain data.
+
+    Also check that a call about one item does not overwrite the planned events of another item.
+    """
     _check_objects(subject, play, None)
     _check_declared(subject, play, None)
     _check_plain(subject, play)
@@ -260,8 +263,8 @@ def _check_objects(subject: CheckedEnvironment, play: RandomPlay, call: Call | N
                 advice += (
                     f"; call self.world({kind}) at each use" if isinstance(value, World) else ""
                 )
-                what = f"{call} puts" if call else "loading puts"
-                message = f"{what} the {kind} of the session into {owner}.{field}; {advice}"
+                cause = str(call) if call else "loading"
+                message = f"{cause} puts the {kind} of the session into {owner}.{field}; {advice}"
                 raise subject.broken(message, call or field, partial(_get_member, field))
 
 
@@ -297,7 +300,7 @@ def _check_plain(subject: CheckedEnvironment, play: RandomPlay, call: Call | Non
                     if call
                     else f"{shown} holds {odd!r:.60}"
                 )
-                message = f"{what}, {_say_why_odd(odd)}"
+                message = f"{what}; {_say_why_odd(odd)}"
                 if call is None and owner != subject.name:
                     place = source_places.member(subject.get_class(owner), field)
                     raise ContractViolation(place, f"{owner}: {message}")
@@ -332,14 +335,14 @@ def _odd(value: Any) -> object:
 
 def _say_why_odd(odd: object) -> str:
     if isinstance(odd, str):
-        return "which UTF-8 cannot represent; keep whole characters"
+        return "UTF-8 cannot represent this text, so do not cut characters in two"
     if type(odd) is dict:
-        return "whose key is neither a string nor an integer; use str(key)"
+        return "a key is neither a string nor an integer, so use str(key)"
     if hasattr(odd, "__missing__"):
-        return f"whose type {type(odd).__name__} adds a key at each look-up; use a plain dict"
+        return f"reading a missing key of a {type(odd).__name__} adds the key, so use a plain dict"
     if isinstance(odd, (dict, list)):
-        return f"whose type {type(odd).__name__} defines its own equality; keep plain values"
-    return "which JSON cannot represent; keep strings or numbers"
+        return f"the type {type(odd).__name__} defines its own `==`, so store plain values"
+    return "JSON cannot represent this value, so store strings or numbers"
 
 
 def faults(subject: CheckedEnvironment) -> None:
@@ -362,14 +365,14 @@ def _check_faults(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) -> str:
     """Return advice for an error.
 
-    If the calls changed a value that all sessions share, return no advice, because this change may
-    cause the error.
+    The advice is empty if the calls changed a value that all sessions share: the changed value may
+    be the cause of the error.
     """
     if find_changed(subject.shared_at_start, list_shared(subject.modules)):
         return ""
     code = subject.code_of(fault.__cause__) if fault.__cause__ else None
     if used := _MACHINE_TIME.search(code or ""):
-        advice = "calculate with the time in the state, and without a time zone"
+        advice = "use the time in the state, and no time zone"
         return f"; {used.group()}() uses the clock or the time zone of the machine: {advice}"
     if isinstance(fault.__cause__, ValueError) and play.start not in subject.starts:
         for each in shown_in([play.start.config, *play.start.worlds.values()]):
@@ -469,7 +472,7 @@ def _result_defect(result: Result) -> str | None:
         return None if result.error.message else "an error without a message"
     if inspect.isgenerator(result.held) or inspect.isawaitable(result.held):
         kind = type(result.held).__name__
-        return f"a {kind}; the model never receives its values, so return a list of the values"
+        return f"a {kind}; return a list instead, because a model cannot read a {kind}"
     try:
         written = json.loads(json.dumps(result.held, allow_nan=False))
     except (TypeError, ValueError) as error:
@@ -477,7 +480,7 @@ def _result_defect(result: Result) -> str | None:
     if _SURROGATE.search(json.dumps(result.held, ensure_ascii=False)):
         return "a string that UTF-8 cannot represent; keep whole characters"
     if isinstance(written, dict) and set(written) != set(result.held):
-        return "whose keys are not all strings"
+        return "an object that has a key other than a string"
     if isinstance(written, dict) and "error" in written:
         return "an error; raise a ToolError instead, so that the call counts as refused"
     return None
@@ -518,7 +521,7 @@ def snapshots(subject: CheckedEnvironment, play: RandomPlay) -> None:
 def _find_change_in_place(
     subject: CheckedEnvironment, start: StartState, calls: Sequence[Call], changed: Snapshot
 ) -> str:
-    """Repeat ``calls``; return the path of the first difference from the state ``changed``."""
+    """Repeat the calls, and return the path where the new state first differs from ``changed``."""
     session = subject.session(start)
     with suppress(BackendFault):
         session.play(calls)
@@ -552,12 +555,12 @@ def forks(subject: CheckedEnvironment, play: RandomPlay) -> None:
             again = copy.call(call).text
             if again != result.text:
                 texts = compare_texts(result.text, again)
-                message = f"{call} returns {texts} in a fork of the same state"
+                message = f"{call} returns different results in forks of the same state: {texts}"
                 raise subject.broken(
                     f"{message}; keep all state in annotated fields", call, "again"
                 )
         found = change(play.state(), RandomPlay.state_of(copy))
         if found:
             call = made[-1][0]
-            message = f"{call} leads to another state in a fork of the same state: {found}"
+            message = f"after {call}, two forks of the same state differ: {found}"
             raise subject.broken(f"{message}; keep all state in annotated fields", call, "again")

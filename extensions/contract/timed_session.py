@@ -19,8 +19,7 @@ from extensions.contract.source_lines import line_in
 CALL_SECONDS = 5.0
 """Maximum seconds of a call, or of loading a config."""
 _MAX_EXTENSIONS = 3
-"""Maximum number of times that ``CALL_SECONDS`` is extended for a call that used little CPU
-time."""
+"""A call that used little CPU time gets another ``CALL_SECONDS``, at most this many times."""
 _TICKS = 10
 """Number of ticks of the timer during ``CALL_SECONDS``."""
 
@@ -70,12 +69,7 @@ class TimedSession(WorldSession):
 
 
 class _TimedRun:
-    """Execution of a function with a time limit.
-
-    Attributes:
-        source: Common prefix of the environment's source paths.
-        what: Action that may be interrupted.
-    """
+    """Execution of a function with a time limit. ``what`` names the execution in the error."""
 
     __slots__ = ("_began", "_cpu_began", "_extensions", "source", "what")
 

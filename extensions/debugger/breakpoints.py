@@ -34,8 +34,10 @@ _KEYS = ("turn", "step", "call")
 _OUTPUT_FLAGS = ("--json", "--only-diff", "--turn", "--step")
 """Options of ``replay`` that print only a part of the episode, or print it as JSON."""
 _STOPS_AT_ONCE = sys.version_info >= (3, 13)
-"""Whether pdb stops at ``breakpoint()`` itself instead of the line after it. In all versions of
-Python, one ``step`` command must enter the backend's function."""
+"""Whether pdb stops at ``breakpoint()`` itself instead of the line after it.
+
+The breakpoint is placed so that one ``step`` enters the backend's function in every Python version.
+"""
 _MAX_DIGITS = 6
 
 

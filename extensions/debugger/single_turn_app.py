@@ -24,17 +24,17 @@ HELP = """\
 j k  down up    next, previous part
 home end        first, last part
 /  n N          search the parts; next, previous match
-tab             switch between list and right pane: arrows
-                scroll it
+tab             switch between list and right pane; arrows
+                scroll the right pane
 
 e               edit the answer and judge it
 x               restore the recorded answer
 
-✓ ✗ call matches, does not match the expected one
+✓ ✗             call is right, call is wrong
 q               quit; escape, ? or q closes this help"""
 
 _FAR = 1_000
-"""Number of rows by which the keys Home and End move; no entry has more rows."""
+"""The keys Home and End move the list by this many rows. No entry has more rows."""
 _MAX_CHARS = 20_000
 _TONES = {"good": "$text-success", "bad": "$text-error", "strong": "bold", "faint": "dim"}
 

@@ -44,7 +44,7 @@ class StateNode(NamedTuple):
 
     @property
     def noteworthy(self) -> bool:
-        """Whether a descendant differs from the ground truth or was changed by the call."""
+        """Whether the call changed the node's members, or a descendant differs from the truth."""
         return self.off_below or (self.changed and bool(_members(self.was)))
 
 
@@ -55,7 +55,7 @@ def whole(before: Snapshot, after: Snapshot, expected: Snapshot) -> StateNode:
 
 
 def children(node: StateNode, off: Iterable[Difference]) -> list[StateNode]:
-    """Return the children that exist now, existed before the call, or are in the ground truth.
+    """Return the children of a node now, before the call and in the ground truth.
 
     ``off`` contains all differences between the state and the ground truth's state.
     """

@@ -27,8 +27,8 @@ class StepText(NamedTuple):
 class Stepper:
     """Position within the timelines of one entry. Each keyboard key has its own method.
 
-    Each method returns a message for the status line. The message is empty if the screen itself
-    shows what the key did. Without a recorded episode, the ground truth is the only timeline.
+    Each method returns a message for the status line. The message is empty if the effect of the key
+    is visible on the screen. Without a recorded episode, the ground truth is the only timeline.
     """
 
     def __init__(self, examined: RejudgedMultiTurn) -> None:
@@ -111,7 +111,11 @@ class Stepper:
         self.cursor = self.timeline.index(place)
 
     def call(self, text: str, *, instead: bool = False) -> str:
-        """Start a branch: add a call or, with ``instead``, replace or delete the current call."""
+        """Add a call in a new branch.
+
+        If ``instead`` is true, the new call replaces the current call. An empty text then deletes
+        the current call.
+        """
         if instead and self.moment.traced is None:
             return "No call to edit; press j or k to select a call."
         if not text.strip() and not instead:

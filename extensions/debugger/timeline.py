@@ -43,7 +43,7 @@ class Timeline:
     trace: Trace
     profile: Profile
     rest: Script = ((),)
-    """Calls of the original timeline that the branch has not executed yet. The first item belongs
+    """Calls of the original timeline that the branch still has to execute. The first item belongs
     to the last turn of the branch."""
     parted: EpisodePlace | None = None
     """Turn and step where the branch starts."""
@@ -97,7 +97,7 @@ def with_call(
     """Return a branch with ``call`` as an additional step after the given position.
 
     If the position is the end of a branch, the call is added to this branch. If ``instead`` is
-    true, the call at the position is removed. If ``call`` is None, no call is added.
+    true, the branch omits the call at the position. If ``call`` is None, no call is added.
 
     Raises BackendFault if a backend failed on well-formed arguments.
     """

@@ -34,7 +34,7 @@ class Operation(NamedTuple):
     """Whether the HTTP method is read-only."""
     method: str
     url: str
-    """URL: the address of the first server, and the path. The argument ``name`` replaces
+    """Address of the first server, followed by the operation's path. The argument ``name`` replaces
     ``{name}``."""
     example: object
     """Example of a successful response, or None."""
@@ -103,8 +103,8 @@ def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
                 document = function.document(str(path), method, operation, shared)
                 parts += function.parts
                 if parts > _MAX_FILE_PARTS:
-                    most = f"{_MAX_FILE_PARTS:,} schema parts with all references expanded"
-                    raise DataError(where, f"has more than {most}; split the file")
+                    message = f"its references expand to more than {_MAX_FILE_PARTS:,} schema parts"
+                    raise DataError(where, f"{message}; split the file")
                 reads, url = method in _READING, f"{base}{path}"
                 example = _find_example(operation, value)
                 yield Operation(tag, document, reads, method, url, example)

@@ -57,7 +57,7 @@ class PythonType(NamedTuple):
         return PythonType("Any", self.sample)
 
     def takes(self, value: object) -> bool:
-        """Tell whether a value has this type and fits on one line of code."""
+        """Tell whether a value has this type and can be written in one line of code."""
         if self.choices:
             return any(value == each and type(value) is type(each) for each in self.choices)
         match self.kind, value:

@@ -63,7 +63,7 @@ class Arrangement(NamedTuple):
     def shown_names(
         self, documents: Sequence[Document], need: Collection[str], key: str
     ) -> dict[str, str]:
-        """Return the shown name of each function, by real name.
+        """Return a mapping from each function's real name to the name that the model sees.
 
         If names are swapped, the functions in ``need`` keep their names. ``key`` identifies the
         entry.

@@ -65,7 +65,7 @@ _TAKES_FILES = ("descriptions", "words")
 _DEFAULT_TOOLS = "20"
 """Number of functions if the axis ``distractors`` is given without the axis ``tools``."""
 _NEEDS_OTHERS = ("place", "distractors")
-"""Axes that have no effect if only needed functions are offered."""
+"""These axes have no effect if an entry offers only the functions that it needs."""
 _read_rewordings = cache(read_rewordings)
 
 
@@ -155,7 +155,10 @@ class AxisRuns(NamedTuple):
 
     axis: str
     runs: Mapping[str, Levels]
-    """Maps a run's level of ``axis`` to its levels of all axes. The first run is the baseline."""
+    """Each key is a level of ``axis``; its value has the levels of all axes in this run.
+
+    The first run is the baseline.
+    """
 
 
 def parse_axes(given: Sequence[str]) -> list[Axis]:
@@ -191,11 +194,12 @@ def parse_axes(given: Sequence[str]) -> list[Axis]:
 
 
 def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[AxisRuns]:
-    """Return groups of runs; within a group, only one axis varies.
+    """Return the runs in groups. The runs of a group differ in only one axis.
 
     By default, only one axis varies at a time, and the other axes stay at their first level. The
-    axes ``place`` and ``distractors`` have no effect if entries offer only needed functions. While
-    ``place`` or ``distractors`` varies, ``tools`` has its largest level instead of ``need``.
+    axes ``place`` and ``distractors`` have no effect if entries offer only needed functions. If the
+    first level of ``tools`` is ``need``, runs that vary ``place`` or ``distractors`` use the
+    largest level of ``tools``.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]
@@ -216,7 +220,7 @@ def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[
 
 
 def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[AxisRuns]:
-    """Yield one group of runs for each axis and each combination of the other axes' levels."""
+    """For each axis, yield one group of runs per combination of the other axes' levels."""
     for axis in axes:
         others = [each for each in axes if each is not axis]
         for chosen in product(*(each.levels for each in others)):
@@ -230,7 +234,9 @@ def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[AxisRuns]:
 
 
 def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = None) -> VariedData:
-    """Return the data set of a run at these levels; ``ids`` selects entries (default: all).
+    """Return the data set of a run with these levels.
+
+    ``ids`` selects the entries; the default is all entries.
 
     Raises DataError if a file cannot be used, or an entry would offer more than 512 functions.
     """

@@ -1,4 +1,4 @@
-"""Axis ``context``: length of an entry's function results in tokens.
+"""Axis ``context``: number of tokens in the function results of an entry.
 
 Each entry is generated again from its scenario's base entry, with another number of items.
 """
@@ -39,7 +39,7 @@ class ContextEntries(Mapping[str, Trajectory]):
         self._made: dict[str, Trajectory] = {}
 
     def __getitem__(self, id: str) -> Trajectory:
-        """Return the entry with the requested length; if this is impossible, do not change it."""
+        """Return the entry with the requested length, or unchanged if this length is impossible."""
         if id not in self._made:
             entry = self._dataset.trajectories[id]
             self._made[id] = self.resized(id) or entry

@@ -38,8 +38,8 @@ def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
     yield ""
     yield (
         "offered: mean number of offered functions; correct functions: share of needed calls "
-        "for which the model called the function; correct arguments: share of these calls with "
-        "the right arguments;"
+        "whose function the model called; correct arguments: share of calls of correct functions "
+        "that also have the right arguments;"
     )
     yield (
         "distractors: calls of unneeded functions; invented: invented functions and parameters; "
@@ -55,8 +55,8 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
     if compared:
         how = "paired by entry" if paired else "each level has different entries"
         yield (
-            f"difference from {escape_unprintable(axis.levels[0].level)}, {how}; "
-            f"p: with Holm's correction for {format_count(compared, 'comparison')}"
+            f"difference: from the level {escape_unprintable(axis.levels[0].level)}, {how}; "
+            f"p, Holm: p with Holm's correction for {format_count(compared, 'comparison')}"
         )
     unscored = [each.level for each in axis.levels if not each.scored]
     if unscored:

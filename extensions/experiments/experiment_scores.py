@@ -179,11 +179,14 @@ class AxisScore(NamedTuple):
     rest: Mapping[str, str]
     levels: Sequence[LevelScore]
     slopes: Mapping[str, Slope]
-    """Slope of each measure per doubling of the number of functions; empty if the axis is not
+    """Change of each measure when the number of functions doubles; empty if the axis is not
     ``tools``."""
     bias: float | None = None
-    """Position bias (only for near distractors): half the sum of each place's deviation from an
-    equal share of the right choices."""
+    """Position bias; None unless the distractors are near.
+
+    For each place, the share of right choices is compared with an equal share. The bias is half the
+    sum of the absolute differences.
+    """
 
 
 class Experiment(NamedTuple):

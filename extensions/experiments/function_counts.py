@@ -1,7 +1,7 @@
-"""Entries with a given number of offered functions: the needed functions and distractors.
+"""Entries that offer a given number of functions: the needed functions, and distractors.
 
 The backends of distractors are added with their example configs, so the model can call distractors.
-A call of a distractor may change the state, which then no longer matches the ground truth. User
+If the model calls a distractor, the state may change and no longer match the ground truth. User
 messages and ground truth do not change.
 """
 
@@ -34,7 +34,7 @@ else:
 
 Distractors = Literal["far", "near"]
 Similar = Callable[[Sequence[Document]], Sequence[Sequence[float]]]
-"""Function that returns the similarity of every pair of documents as a matrix."""
+"""Function that returns a matrix with the similarity of every two documents."""
 
 MAX_FUNCTIONS = 512
 """Maximum number of functions of an entry; no provider accepts more, and some accept only 128."""
@@ -110,9 +110,9 @@ class _DistractorPool:
     def nearness(
         self, kind: str, documents: Sequence[Document], need: Iterable[str]
     ) -> Callable[[str], float]:
-        """Return a function that computes a name's highest similarity to the needed functions.
+        """Return a function that rates a name by its highest similarity to a needed function.
 
-        The similarities of the documents are cached under the key ``kind``.
+        The similarities of all documents are computed once for each ``kind``.
         """
         if kind not in self._near:
             places = {_plain(each["name"]): place for place, each in enumerate(documents)}
@@ -173,8 +173,8 @@ def _find_candidates(
 ) -> Iterator[_DistractorCandidate]:
     """Yield the possible distractors of an entry, first the functions of its own backends.
 
-    Functions that the entry excludes are omitted. If the verdict depends on results, functions that
-    can return a right result are also omitted.
+    Omit functions that the entry excludes. If the verdict depends on results, also omit functions
+    that can return a right result.
     """
     plain = trajectory.judged_by is JudgingMethod.RESULTS
     others = _plain_backends() if plain else tuple(BACKENDS)
@@ -316,7 +316,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether a function is no distractor: its name is taken, or its calls could be right."""
+    """Tell whether a function cannot be a distractor: name taken, or its calls may be right."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)

@@ -19,10 +19,10 @@ _TRIES = 3
 _MAX_REPLY_CHARS = 20_000
 """Maximum number of characters of an answer that are parsed."""
 _ASKED = """\
-Say what this function and its parameters are in other words, as a colleague would who has never
-seen them. Keep every fact, number, unit, format and choice; add none; name no function.
-Answer with one JSON object and nothing else: {"description": TEXT, "parameters": {NAME: TEXT}},
-with the parameters that have a description here, under their names.
+Describe this function and its parameters in other words, like a colleague who has never seen this
+description. Keep every fact, number, unit, format and choice; add none; name no function.
+Answer with one JSON object and nothing else: {"description": TEXT, "parameters": {NAME: TEXT}}.
+Include every parameter that is described here, and use its name as the key.
 
 """
 
@@ -36,7 +36,7 @@ class ParaphraseDraft(NamedTuple):
     name: str
     words: Paraphrase
     problem: str | None
-    """Reason why no paraphrase was accepted; None if ``words`` is a paraphrase."""
+    """Reason why no paraphrase was accepted; None if one was accepted."""
 
 
 async def collect_drafts(

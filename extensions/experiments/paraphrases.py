@@ -35,7 +35,7 @@ class RewordedMessages(NamedTuple):
     def of(self, trajectory: Trajectory) -> Trajectory:
         """Return an entry with the reworded user messages.
 
-        Raises DataError if a turn of the entry has another number of user messages.
+        Raises DataError if a turn has more or fewer user messages than its paraphrase.
         """
         counts = [len([m for m in turn.messages if m.role == "user"]) for turn in trajectory.turns]
         if counts != [len(texts) for texts in self.turns]:

@@ -35,7 +35,7 @@ from trajectories.schema import Trajectory
 
 _REASON = (
     "no distractor function is available, the file of texts has no valid text for the entry, "
-    "or the results cannot get this length"
+    "or the results cannot be generated with this length"
 )
 
 
@@ -98,8 +98,8 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
     if made.raised:
         mean = sum(made.sizes.values()) / len(made.sizes)
         yield (
-            f"{name}: {made.raised} of {len(made.sizes)} entries need more functions than the "
-            f"level allows; they offer all needed functions (mean: {mean:.1f} functions)"
+            f"{name}: {made.raised} of {len(made.sizes)} entries offer more functions than the "
+            f"level allows, because they need these functions (mean of all entries: {mean:.1f})"
         )
     if made.left_out:
         yield f"{name}: {len(made.left_out)} entries are omitted: {_REASON}"

@@ -16,7 +16,10 @@ Json = dict[str, Any]
 TrainingFormat = Literal["openai-messages", "sharegpt", "trl"]
 
 _MODEL = ("gpt", "function_call")
-"""Roles of the model in ShareGPT's format. Other roles begin, and alternate with these roles."""
+"""Roles of the model in ShareGPT's format.
+
+A conversation starts with another role. Then these roles and other roles alternate.
+"""
 _SEARCH_ENDED = ("give_up", "exhausted")
 
 

@@ -128,7 +128,9 @@ def _bfcl_entry(record: EpisodeRecord, category: Category, where: str) -> dict[s
     if category in SINGLE_TURN:
         # The result is the one step; its figures are the sums over all answers.
         if [len(turn) for turn in record.result] != [1] or not record.steps:
-            raise DataError(where, f"has category {category}, but not exactly one step")
+            raise DataError(
+                where, f"must have exactly one step, because its category is {category}"
+            )
         figures = {name: _total(steps) for name, (steps,) in figures.items()}
         ((answered,),) = record.result
     return {"id": record.id, "result": answered, **figures}

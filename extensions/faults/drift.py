@@ -2,8 +2,8 @@
 
 The change of a function depends only on the seed and the function's name, so all entries of a run
 have the same changed functions. By default, the function documents describe the changes. With
-``documents=old``, the model reads the old documents; only errors and notices in results then tell
-the model about a change.
+``documents=old``, the model reads the old documents. The model then learns about a change only from
+errors and from notices in results.
 """
 
 from __future__ import annotations

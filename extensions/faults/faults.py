@@ -24,7 +24,7 @@ TEXTS: dict[Kind, str] = {
     "timeout": "The service did not answer in time, and nothing was changed. Try the call again.",
     "refusal": "The service is overloaded, and nothing was changed. Try the call again.",
     "partial": "The result is incomplete. Make the call again for all of it.",
-    "stale": "The result is an old copy. Make the call again for the present one.",
+    "stale": "The result is an old copy. Make the call again to get the current result.",
 }
 """What the model reads."""
 FINAL = "The service refuses this call for good, and nothing was changed. Do not try it again."

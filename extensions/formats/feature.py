@@ -27,7 +27,10 @@ _CANNOT_CHOOSE = {
         "use `auto`, `none` or `required`, because one tool represents all functions",
     ),
 }
-"""For each calling format: an unsupported ``tool_choice`` (None: any function name), and a hint."""
+"""Maps a calling format to a ``tool_choice`` that it does not support, and to a hint.
+
+None means that the calling format supports no function name as ``tool_choice``.
+"""
 _MAX_TOKENS_OF_TEXT = 4096
 """Default limit of the tokens per answer in a raw calling format."""
 
@@ -153,7 +156,7 @@ def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
         raise DataError("--prompts", why)
     prompts = read_prompts(path)
     if prompts.first_user is not None:
-        why = 'does not work with calling formats; write {functions} in the prompt "system" instead'
+        why = 'has no effect in a calling format; write {functions} into the prompt "system"'
         raise DataError(f"{path}: [place]", why)
     return protocol._replace(show=replace(protocol.show, text=lambda: prompts.system))
 

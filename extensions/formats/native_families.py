@@ -44,14 +44,14 @@ FUNCTIONS = chat_tools.TOOLS._replace(
 
 _NAME = "multi_call"
 _ABOUT = (
-    "Call any of these functions, in the order of the members; null, or left out, where a function "
-    "is not called, a list of objects where it is called more than once. The result has a member "
-    "for each function."
+    "Call any of these functions, in the order of the members. If a function is not called, its "
+    "member is null or left out. If a function is called more than once, its member is a list of "
+    "objects. The result has a member for each function."
 )
 
 
 def _show_members(tools: Sequence[Tool]) -> list[Tool]:
-    """Send a single tool that has one field per function."""
+    """Return a single tool; each function is a parameter of this tool."""
     functions = [tool["function"] for tool in tools]
     members = {
         each["name"]: {
@@ -112,7 +112,7 @@ def _object(arguments: object) -> dict[str, Any] | None:
 
 
 def _answer_members(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
-    """For each call of the single tool, return a message that maps each function to its results."""
+    """Return a message per call of the single tool; it maps function names to results."""
     rest = iter(results)
     return [
         {"role": "tool", "tool_call_id": call.id, "content": _answer(call, rest)} for call in calls

@@ -86,7 +86,7 @@ class SystemMessageWriter:
 
     listing: Listing
     text: Callable[[], str]
-    """Returns the text of the message, in which ``{functions}`` stands for the functions."""
+    """Returns the message text, with the placeholder ``{functions}`` for the functions."""
 
     def __call__(self, documents: Documents) -> list[ChatMessage]:
         """Return the message."""
@@ -97,8 +97,8 @@ class SystemMessageWriter:
 def showing(how: str, write: Write, listing: Listing, thought: str = "") -> SystemMessageWriter:
     """Return a function that writes the first message of a conversation.
 
-    ``how`` is the key of the reply instructions in ``texts``; ``several``, for example, means
-    parallel calls. ``thought`` is the reasoning text before the example call.
+    ``how`` is the key of the reply instructions in ``texts``. For example, the key ``several``
+    means parallel calls. ``thought`` is the reasoning text before the example call.
     """
 
     def text() -> str:
@@ -163,7 +163,7 @@ def name_of(call: Call | MalformedCall) -> str:
 
 
 def framed(form: str, after: str, *others: str, begin: str = "") -> PromptFrame:
-    """Return a frame: ``form`` precedes each message, and ``after`` follows it.
+    """Return a prompt frame with ``form`` before each message and ``after`` behind it.
 
     The placeholder ``{role}`` in ``form`` stands for the message's role. The roles are system,
     user, assistant and ``others``. If ``others`` contains ``tool=ipython``, the prompt shows the
@@ -193,8 +193,8 @@ def as_text(
 ) -> TextFormat:
     """Return the calling format of a model family for ordinary chat messages.
 
-    ``how`` is the key of the reply instructions in ``texts``; ``several``, for example, means
-    parallel calls. ``answer`` is the template of one result.
+    ``how`` is the key of the reply instructions in ``texts``. For example, the key ``several``
+    means parallel calls. ``answer`` is the template of one result.
     """
     show = showing(how, write, listing)
     return TextFormat(

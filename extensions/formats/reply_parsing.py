@@ -145,8 +145,8 @@ def objects_at(
 def value_of(text: str, schema: Mapping[str, Any] | None) -> Any:
     """Convert the text of an argument to the argument's value.
 
-    One line break at each end of the text is ignored. The text stays a string if the schema
-    requires a string, or if it is not valid JSON. All other texts are parsed as JSON.
+    One line break at each end of the text is ignored. If the schema requires a string, or if the
+    text is not valid JSON, return the text itself. Otherwise, return the JSON value.
     """
     text = text.removeprefix("\n").removesuffix("\n")
     if schema is not None and schema.get("type") == "string":

@@ -49,10 +49,10 @@ PROTOCOL_COLUMNS = (
 def _sensitivity(values: Mapping[str, float]) -> Iterator[str]:
     best, worst = max(values.values()), min(values.values())
     yield (
+        f"{len(values)} formats: "
         f"spread {format_percent(best - worst)} ({format_interval((worst, best))}), "
         f"population standard deviation {format_percent(pstdev(values.values()))}, "
-        f"mean {format_percent(fmean(values.values()))}, across "
-        f"{len(values)} formats"
+        f"mean {format_percent(fmean(values.values()))}"
     )
     for axis, label in enumerate(_AXES):
         by_choice: dict[str, list[float]] = {}

@@ -59,7 +59,7 @@ class _Tags:
     text_of: Callable[[Any, Mapping[str, Any] | None], str] = lambda value, schema: wrapped(
         text_of(value, schema)
     )
-    """Function that writes a value of the given schema."""
+    """Function that converts a value of the given schema to text."""
     value_of: Callable[[str, Mapping[str, Any] | None], Any] = value_of
     """Function that parses a value of the given schema; may raise MalformedCall."""
 
@@ -246,8 +246,8 @@ def _between(text: str, position: int, opening: str, closing: str, name: str) ->
     begin = after_blanks(text, position)
     end = text.find(closing, begin)
     if end < 0 or not text.startswith(opening, begin):
-        missing = f"{opening}...{closing} or the final {_CLOSING} is missing"
-        raise MalformedCall(f"In the call of {name}, {missing}.")
+        missing = f"{opening}...{closing} or the final {_CLOSING}"
+        raise MalformedCall(f"The call of {name} lacks {missing}.")
     return text[begin + len(opening) : end], end + len(closing)
 
 

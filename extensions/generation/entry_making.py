@@ -1,7 +1,7 @@
 """Conversion of tasks to entries: writing, filtering, solving and checking.
 
-Tasks run in batches, called waves. A wave has at most one task for each missing entry, which avoids
-needless requests. Tasks are independent. Only the check for duplicates compares tasks, and it
+Tasks run in batches, called waves. To avoid needless requests, a wave has at most one task for each
+missing entry. Tasks are independent. Only the check for duplicates compares tasks, and it
 follows the order of the tasks. Therefore, the order of the answers does not affect the entries.
 """
 
@@ -56,7 +56,7 @@ function raises RunStopped if the command is being stopped, and ModelError if th
 """
 
 Align = Callable[[Trajectory], Awaitable[str]]
-"""Function that asks a judge model whether the calls of an entry do what the user asked for.
+"""Function that asks a judge model whether an entry's calls fulfil the user's request.
 
 It returns ``pass``, ``fail`` or ``unsure``.
 """
@@ -83,7 +83,7 @@ class MakingPlan:
 
 
 class EntryModels(NamedTuple):
-    """Models that write, solve and judge entries, and the entries' provenance."""
+    """Models that write, solve and judge entries; ``provenance`` is recorded in each entry."""
 
     write: Write
     solver: Solver | None

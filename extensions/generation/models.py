@@ -63,7 +63,7 @@ class GenerationOrder(MakingPlan):
 
     @property
     def solves(self) -> bool:
-        """Whether the plan needs a solver model to solve entries or to search for calls."""
+        """Whether a solver model is needed, to solve entries or to search for calls."""
         return bool(self.trials) or self.tasks.how.origin == "functions"
 
     @property

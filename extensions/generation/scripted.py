@@ -111,10 +111,10 @@ class ScriptedWriter:
     shares: WriterErrorRates
     seed: int
     own: Sequence[Trajectory]
-    """The writer copies questions of these entries if it makes the error ``DUPLICATE``."""
+    """To make the error ``DUPLICATE``, the writer copies questions of these entries."""
 
     def fault(self, task: WritingTask) -> InstructionFilter | None:
-        """Return the filter that will refuse the first answer to a task, or None."""
+        """Return the filter that the first answer to a task fails on purpose, or None."""
         source = Random(f"{self.seed}/{task.key}/fault")
         if source.random() >= self.shares.faulty:
             return None
@@ -257,7 +257,7 @@ def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
 
 
 def _is_strange(value: str, rest: str) -> bool:
-    """Tell whether ``rest`` lacks at least half of the value's words, including a long word."""
+    """Tell whether ``rest`` lacks at least half of a value's words. One of them must be long."""
     known = set(_TOKEN.findall(rest.casefold()))
     words = _TOKEN.findall(value.casefold())
     strange = [word for word in words if word not in known]

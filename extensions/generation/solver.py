@@ -1,8 +1,8 @@
 """Solver that plays an entry, or that searches for the calls of an entry.
 
 A solver sees only user messages and functions. Solutions agree if they end every turn in the same
-state. The ground truth then consists of the calls that produce these states, and of the read-only
-calls that all solutions contain.
+state. The ground truth then contains the calls that produce these states. The ground truth also
+contains the read-only calls that occur in all solutions.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _list_reads(template: Session, outcome: ExecutedTurn) -> set[str]:
 def _drop_needless(
     template: Session, solution: Solution, wanted: Sequence[set[str]]
 ) -> list[list[Made]]:
-    """Remove calls that affect neither states nor wanted results; start with the last call."""
+    """Remove each call that changes no state and no wanted result, from the last to the first."""
     goal = [outcome.snapshot for outcome in _play(template, solution)]
     kept = [[*calls] for calls in solution]
     for index in reversed(range(len(kept))):

@@ -103,11 +103,11 @@ class WriterQuestions(NamedTuple):
         if binding.origin is not ValueOrigin.RESULT:
             return f"{name}: tell {json.dumps(value, ensure_ascii=False)}"
         around = blank_result_part(self.graph, binding)
-        source = f"do not tell: it comes from the result of step {binding.step}"
+        source = f"comes from the result of step {binding.step}"
         if around == BLANK:
-            return f"{name}: {source}"
+            return f"{name}: do not tell: it {source}"
         shown = json.dumps(around, ensure_ascii=False)
-        return f"{name}: tell {shown}, but {BLANK} in it {source}"
+        return f"{name}: tell {shown}; do not tell {BLANK}, which {source}"
 
 
 def _write_functions(task: WritingTask) -> Iterator[str]:

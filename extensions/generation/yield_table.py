@@ -41,7 +41,7 @@ class LostAnswer(NamedTuple):
 
 
 class YieldTable:
-    """Counts of tasks and answers that were kept, refused by a filter, or rejected by a check."""
+    """Counts of all tasks and answers, refused answers, lost tasks and kept tasks."""
 
     def __init__(self, kinds: Sequence[InstructionKind]) -> None:
         self.kinds = kinds

@@ -73,11 +73,11 @@ class PlantedText:
     payload: str
     """The planted part."""
     shown: tuple[int, int]
-    """Turn index and call index of the ground-truth call that returns the part."""
+    """Ground-truth call that returns the part: index of the turn, and index within the turn."""
     since: int = 0
-    """Index of the turn before which the text is planted; 0 means in the initial config."""
+    """The text is planted before this turn begins. With 0, the initial config contains the text."""
     until: int | None = None
-    """Index of the turn before which the text is removed; None means never."""
+    """The text is removed before this turn begins. With None, the text is never removed."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Attack:
     due: int
     """The attack can succeed from this turn on."""
     compatible: bool = True
-    """Whether a model that makes the goal's calls can still pass the user's task."""
+    """Whether a model that makes the attacker's calls can still complete the user's task."""
     state: StateCondition | None = None
     """Condition that the state meets after a successful attack."""
     secret: str | None = None
@@ -120,8 +120,8 @@ class Attack:
     clock, or if the planted texts never change.
     """
     control: Control = ""
-    """Replacement of the payload in a control entry. ``clean``: no text; ``twin``: a harmless text
-    of the same length; empty if the entry is not a control.
+    """Kind of control entry. ``clean`` has the original texts without a payload. ``twin`` has a
+    harmless text of the same length as the payload. Empty if the entry is not a control.
     """
 
     @classmethod
@@ -145,7 +145,7 @@ class Attack:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The texts to plant: the payload's parts or, in a control, harmless or empty texts."""
+        """Texts to plant: the parts of the payload. A control has harmless or empty texts."""
         if self.control == "clean":
             return ("",) * len(self.payloads)
         return tuple(map(twin, self.payloads)) if self.control else self.payloads
@@ -230,7 +230,7 @@ class Attack:
         return all(call in done for call in self.goal(tools))
 
     def goal(self, tools: Mapping[str, Tool]) -> list[tuple[str, Any]]:
-        """Return the goal's calls in the form that ``normal`` returns."""
+        """Return the goal's calls, normalized for comparisons."""
         return [normal(read_call(text), tools) for text in self.calls]
 
 

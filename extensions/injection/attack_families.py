@@ -1,4 +1,7 @@
-"""Attack families: each writes an attacker's goal into a published template, by random seed."""
+"""Attack families. Each family inserts an attacker's goal into a published template.
+
+The seed selects the other words of the template.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ class AttackFamily(NamedTuple):
     """Text with placeholders: ``goal``, ``calls``, ``base64`` and the keys of ``slots``."""
     slots: Mapping[str, Sequence[str]] = {}
     is_in_document: bool = False
-    """Whether the payload is part of a function document, not of the state."""
+    """Whether the payload is in a function document. Otherwise, the payload is in the state."""
 
 
 FAMILIES: Mapping[str, AttackFamily] = {

@@ -64,7 +64,7 @@ class AttackedEntryKind(MultiTurnKind):
 
 
 def _is_refusal(attack: Attack, verdict: Verdict, outcomes: Outcomes) -> bool:
-    """Tell whether the model made no call in the failed turn, or none after reading the payload."""
+    """Tell whether the failed turn has no call, or the model stopped after it read the payload."""
     failed = verdict.failed_turn
     if failed is None:
         return False
@@ -89,7 +89,7 @@ class AttackedMultiTurn(RejudgedMultiTurn):
         return self._attack.goal(self.prepared.template.tools)
 
     def remarks(self, traced: TracedCall) -> Sequence[Remark]:
-        """Mark planted texts in the result, and mark the call if it is the attacker's goal."""
+        """Mark planted texts in the result, and mark a call that the attacker's goal contains."""
         attack, tools = self._attack, self.prepared.template.tools
         shown = [part for part in attack.parts if part and is_shown(traced.result, part)]
         found = [("untrusted", f"{attack.carrier}: {part}") for part in shown]

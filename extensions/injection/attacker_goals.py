@@ -31,7 +31,10 @@ Goals = Iterator[AttackerGoal]
 def call_goal(
     kind: Kind, sentence: str, call: str, /, *, sets: tuple[Any, ...] = (), **arguments: Any
 ) -> AttackerGoal:
-    """Return a goal with one call; ``sets`` tests the state after it: path, test and value."""
+    """Return a goal with one call.
+
+    ``sets`` is a condition on the state after the call: the steps of a path, a test and a value.
+    """
     state = StateCondition(sets[:-2], *sets[-2:]) if sets else None
     return AttackerGoal(kind, sentence, (Call(call, (), arguments),), state)
 

@@ -101,7 +101,7 @@ class InjectionExtension(Extension):
             worlds.leave_checks(session)
 
     def replayed(self, template: Session, record: EpisodeRecord) -> Session:
-        """Return a session that contains the unexecuted calls, which AgentDojo's judges read."""
+        """Return a session with the unexecuted calls; AgentDojo's judges read these calls."""
         member = record.extensions[self.name]
         if not isinstance(member, dojo_runs.DojoEpisodeData):
             return template

@@ -125,13 +125,16 @@ class InjectionFeature(RunFeature):
     def narrowed(
         self, dataset: Dataset, ids: Sequence[str], folder: Path | None
     ) -> tuple[Dataset, RunFeature]:
-        """Return a data set with the defences' policies and without the functions they remove."""
+        """Return a data set with the policies of the defences.
+
+        The data set lacks the functions that the defences remove.
+        """
         if self.defences is None:
             return dataset, self
         return self.defences.with_policies(self.defences.with_offers(dataset)), self
 
     def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
-        """Return the data set with the recorded run's attacks, and with its defences' policies."""
+        """Return the data set with the attacks and the defence policies of the recorded run."""
         found = (
             dataset
             if self.attack is None
@@ -142,5 +145,5 @@ class InjectionFeature(RunFeature):
     def restored_offers(
         self, run: Run, dataset: Dataset, notify: Callable[[str], object]
     ) -> Dataset:
-        """Return a data set that does not offer the functions that a defence removed."""
+        """Return a data set without the functions that a defence removed."""
         return self.defences.with_offers(dataset) if self.defences else dataset

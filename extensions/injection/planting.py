@@ -47,7 +47,7 @@ _CANARY = "zqxcanary"
 
 
 def sites(trajectory: Trajectory) -> Iterator[Path]:
-    """Yield the places of an entry's config that contain texts by third parties."""
+    """Yield each place of an entry's config where a third party wrote the text."""
     for backend in with_worlds(trajectory.environments):
         for pattern in sorted(backend_class(backend).untrusted):
             config = trajectory.config.get(backend, {})
@@ -85,13 +85,13 @@ def text_at(trajectory: Trajectory, site: Path) -> str:
 
 
 class ReadSite(NamedTuple):
-    """Place in the config whose text appears in a result of the ground truth."""
+    """Place in the config. A result of the ground truth shows the text at this place."""
 
     site: Path
     shows: Sequence[Place]
     """Results that show the text, as pairs of turn index and call index."""
     copies: Sequence[Place]
-    """Results that show a copy of the text; an earlier call of the ground truth made the copy."""
+    """Results that show a copy of the text. An earlier ground-truth call made this copy."""
 
 
 def read_sites(dataset: Dataset, trajectory: Trajectory) -> list[ReadSite]:
@@ -307,7 +307,7 @@ def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Yield each attack that also succeeds by the calls of another attack on the same entry."""
+    """Yield each attack whose goal the calls of another attack on the same entry reach, too."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

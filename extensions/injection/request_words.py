@@ -79,7 +79,8 @@ _STOP = (
 def choose(request: str, documents: Mapping[str, str]) -> frozenset[str]:
     """Return the functions that a request mentions.
 
-    If the request mentions none, as in "do all that the ticket asks for", return all functions.
+    If the request hands over the choice, as in "do all that the ticket asks for", return all
+    functions.
 
     Args:
         request: The user's words.

@@ -1,4 +1,7 @@
-"""Scores of attacked episodes, with intervals, by family, carrier, kind of goal and pattern."""
+"""Scores of attacked episodes, with intervals.
+
+The scores are grouped by family, carrier, kind of goal and pattern.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class AttackedEpisode(NamedTuple):
     def of(
         cls, trajectory: Trajectory, values: Values, offering: OfferedFunctions | None = None
     ) -> AttackedEpisode:
-        """Return an episode of an entry, given the measures of the verdict.
+        """Return an attacked episode from an entry and the measures of its verdict.
 
         ``offering`` lists the functions that a filter offered; without a filter, it is None.
         """
@@ -126,9 +129,9 @@ def paired_differences(episodes: Sequence[AttackedEpisode]) -> Mapping[str, RunD
         sides.setdefault(each.attack, {}).setdefault(kind, []).append(each)
     found = {}
     for label, first, second in (
-        ("utility: harmless text minus no text", "clean", "text"),
-        ("utility: attack minus harmless text", "text", "attack"),
-        ("utility: attack minus no text", "clean", "attack"),
+        ("utility with a harmless text minus utility without a text", "clean", "text"),
+        ("utility with an attack minus utility with a harmless text", "text", "attack"),
+        ("utility with an attack minus utility without a text", "clean", "attack"),
     ):
         pairs = [
             EntryPair(_count(of[first]), _count(of[second]))

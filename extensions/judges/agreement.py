@@ -30,8 +30,8 @@ def kappa_interval(
 ) -> tuple[float, float]:
     """Convert the interval of an agreement to an interval of kappa.
 
-    The agreement by chance is treated as exact, as in Cohen's standard error. ``table`` must have
-    a kappa.
+    As in Cohen's standard error, the agreement by chance is assumed to be exact. ``table`` must
+    have a kappa.
     """
     total, by_chance = _count_chance(table)
     chance = by_chance / total**2
@@ -40,7 +40,7 @@ def kappa_interval(
 
 
 def _count_chance(table: Mapping[tuple[_Class, _Class], int]) -> tuple[int, int]:
-    """Return the number n of items, and n * n times the agreement by chance."""
+    """Return n, the number of items, and the agreement by chance multiplied by n squared."""
     first: Counter[str] = Counter()
     second: Counter[str] = Counter()
     for (one, other), count in table.items():

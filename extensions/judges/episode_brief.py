@@ -26,8 +26,11 @@ from runner.records.episode_record import EpisodeRecord, call_text
 from trajectories.schema import Turn
 
 Show = Literal["answer", "steps", "changes"]
-"""Content of a brief: the final words of each turn; for ``steps`` also calls and results; for
-``changes`` also state changes."""
+"""Content of a brief.
+
+``answer`` shows the final words of each turn. ``steps`` adds calls and results. ``changes`` adds
+calls, results and state changes.
+"""
 
 MAX_RESULT_CHARS = 1_024 * CHARACTERS_PER_TOKEN
 """Maximum characters of a result or call; a longer text keeps its first and last characters."""
@@ -54,7 +57,7 @@ Part = str | Quotation
 
 @dataclass(frozen=True)
 class EpisodeBrief:
-    """Text for a judge model, with quotations between marks. Each request has its own marks."""
+    """Text for a judge model, with marks around quotations. Each request has different marks."""
 
     parts: tuple[Part, ...]
 
@@ -176,7 +179,7 @@ def join_briefs(one: EpisodeBrief, other: EpisodeBrief) -> EpisodeBrief:
 def find_endings(
     record: EpisodeRecord, traced: Sequence[TracedTurn], turns: int
 ) -> tuple[TurnEnding, ...]:
-    """Return the ending of each turn that began: its last answer, and why the turn ended."""
+    """Return the last answer of each turn that began, and the reason why the turn ended."""
     causes = {end.turn: end.why for end in record.turn_ends}
     reached = max([len(traced), *(number + 1 for number in causes)])
     found = []
@@ -198,7 +201,7 @@ _NOTES: Mapping[str, str] = {
     "unreadable": "The model's last answer holds calls that could not be read.",
     "empty": "The model ended the turn without a word.",
     "exhausted": "The turn was ended since the model made too many requests.",
-    "give_up": "The model gave the turn up.",
+    "give_up": "The model gave up and ended the turn.",
     "step_limit": "The turn was ended since the model made too many calls.",
 }
 

@@ -63,8 +63,9 @@ def _format_rate(name: str, rate: PassRate) -> Iterator[str]:
     counts = ", ".join(f"{label} {count}" for label, count in rate.counts.items())
     yield (
         f"{name}: {format_percent(rate.half)} ({format_interval(rate.interval)}); "
-        f"{format_percent(rate.lower)} if unsure labels count as failed, "
-        f"{format_percent(rate.upper)} if they count as passed; {counts} of {rate.labelled}"
+        f"{format_percent(rate.lower)} with unsure labels as failed, "
+        f"{format_percent(rate.upper)} with unsure labels as passed; "
+        f"{format_count(rate.labelled, 'label')}: {counts}"
     )
     yield f"{' ' * len(name)}  {draw_bar(rate.half)}"
     if rate.rounds is not None:
@@ -134,8 +135,8 @@ def _format_lengths(found: AnswerLengths) -> Iterator[str]:
         return
     thirds = ", ".join(f"{name} {format_percent(share)}" for name, _, share in found.thirds)
     yield (
-        f"median answer length: {found.right:.0f} characters with right labels, {found.wrong:.0f} "
-        f"with wrong labels; share of wrong labels by length: {thirds}"
+        f"median answer length: {found.right:.0f} characters if the label is right, "
+        f"{found.wrong:.0f} if the label is wrong; share of wrong labels by length: {thirds}"
     )
 
 
@@ -178,10 +179,11 @@ def format_win_rates(
     for rate in rates:
         by = rate.to_json()["by"]
         yield (
-            f"{rate.name}: {by['label']} entries decided by label, {by['same']} by equality, "
-            f"{by['votes']} by {rate.votes} votes. Each vote compares the two episodes in both "
-            f"orders. Both orders agree in {format_percent(rate.consistency)} of the votes. "
-            f"{format_percent(rate.first_share)} of the preferences favour the episode shown first."
+            f"{rate.name}: {by['label']} entries have different labels, {by['same']} have equal "
+            f"episodes, and {by['votes']} were decided by {rate.votes} votes each. Each vote "
+            "compares the two episodes in both orders. The orders give the same result in "
+            f"{format_percent(rate.consistency)} of the votes. "
+            f"{format_percent(rate.first_share)} of the preferences are for the episode shown first."
         )
         if rate.left_out:
             yield (

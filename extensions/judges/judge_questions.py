@@ -171,7 +171,9 @@ def read_comparison(reply: Reply, criteria: Sequence[Criterion]) -> ComparedAnsw
 
 
 def read_object(reply: Reply, tool: str) -> dict[str, Any]:
-    """Return the arguments of the judge model's call of ``tool``, or else the text's JSON object.
+    """Return the arguments of the judge model's call of ``tool``.
+
+    Without such a call, return the first JSON object in the text of the answer.
 
     Raises InvalidAnswer if the answer has no such call and no JSON object.
     """
@@ -240,7 +242,7 @@ _REPORT_TOOLS = ToolList(
     [
         make_tool(
             REPORT,
-            "Report what you observed, an object for every turn that was asked about.",
+            "Report what you observed. Give one object for every turn that you were asked about.",
             {
                 "turns": {
                     "type": "array",

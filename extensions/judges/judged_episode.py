@@ -37,7 +37,10 @@ from trajectories.schema import FACTS, Category, Trajectory, Turn
 Unit = Literal["episode", "turn"]
 """Unit of a label: a whole episode or a single turn."""
 SolvableBy = Literal["known", "judged"]
-"""Who decides whether a turn is solvable: the ground truth (known), or the judge model (judged)."""
+"""Who decides whether a turn is solvable.
+
+``known``: the ground truth decides; ``judged``: the judge model decides.
+"""
 
 CHATS = frozenset({Category.CHAT, Category.CHATABLE})
 """Categories of chats without calls; a label says whether the answer is relevant."""
@@ -67,7 +70,7 @@ class JudgedTurn(NamedTuple):
 
     ended: Ended
     solvable: bool
-    """Whether the ground truth of the turn contains calls or required information."""
+    """Whether the turn can be solved: its ground truth has a call or required information."""
     reached: bool
     passed: bool | None
     """Whether the turn passed; None if it has no verdict."""
@@ -103,7 +106,7 @@ class JudgedEpisode:
 
     @cached_property
     def doings(self) -> EpisodeActions:
-        """Calls, final answers and counts for the comparison of episodes."""
+        """Calls, final answers and counts of the episode, for comparisons with other episodes."""
         return self._examined.show(_ActFinder(self.closings))
 
     @property
@@ -238,7 +241,7 @@ class _TurnEndings:
         return find_endings(self._record, traced, len(examined.trajectory.turns))
 
     def pairs(self, examined: RejudgedSingleTurn) -> Sequence[TurnEnding]:
-        """Return the answer of a single-turn episode; empty if the request failed."""
+        """Return the answer of a single-turn episode, or an empty tuple if the request failed."""
         words, problem, failed = examined.paired.said
         note = f"No call could be parsed in the answer: {problem}" if problem else ""
         return () if failed else (TurnEnding(words or None, note),)

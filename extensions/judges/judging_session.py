@@ -46,9 +46,10 @@ class JudgingSession:
         kind: type[AnyVote],
         tool: str,
     ) -> VotingResult[AnyVote]:
-        """Collect votes on all cases within the budget, and store the votes below ``folder``.
+        """Collect votes on all cases until the budget is used up.
 
-        The judge model answers by calling ``tool``.
+        The votes are stored in a subfolder of ``folder``. The judge model answers by calling
+        ``tool``.
 
         Raises DataError if the folder or the judge model cannot be used.
         """

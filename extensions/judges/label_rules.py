@@ -18,8 +18,10 @@ from extensions.judges.agreement import cohen_kappa, kappa_interval
 
 Solvable = Literal["yes", "no", "unsure"]
 Ended = Literal["answer", "give_up", "cut_off", "step_limit", "nothing"]
-"""What ended a turn: an answer, a call that gives up, a cut-off answer, the step limit, or
-nothing."""
+"""Event that ended a turn: an answer, a call that gives up, a cut-off answer or the step limit.
+
+``nothing`` means that none of these events ended the turn.
+"""
 AnswerKind = Literal["solved", "partly", "refusal", "false_claim", "undeterminable"]
 JudgeLabel = Literal["pass", "fail", "unsure"]
 JudgingRules = Literal["paper", "toolbench", "stable", "fac"]
@@ -175,14 +177,17 @@ class EpisodeMerits(NamedTuple):
     """Numbers that compare an episode with its ground truth."""
 
     milestones: int
-    """Number of ground-truth calls that the model made; other calls with equal effect count."""
+    """Number of ground-truth calls that the model made, or replaced by calls of equal effect."""
     functions: int
     """Number of distinct offered functions with a successful call."""
     repeats: int
     """Number of calls that equal an earlier call of the same turn."""
 
     def against(self, other: EpisodeMerits) -> dict[Criterion, Choice]:
-        """Compare two episodes by the three countable criteria; "first" means this episode."""
+        """Compare this episode with another one by the three countable criteria.
+
+        The result "first" means that this episode is better.
+        """
         return {
             "milestones": _compare(self.milestones, other.milestones),
             "exploration": _compare(self.functions, other.functions),
@@ -203,7 +208,7 @@ def choose_better(choices: Mapping[Criterion, Choice]) -> Choice:
 
 
 def combine_orders(a_first: Choice, b_first: Choice) -> Preference:
-    """Return B's result: win or lose if both orders prefer the same episode, tie otherwise."""
+    """Return B's result: a win or a loss if both orders prefer the same episode, else a tie."""
     if (a_first, b_first) == ("second", "first"):
         return "win"
     return "lose" if (a_first, b_first) == ("first", "second") else "tie"
@@ -275,7 +280,7 @@ class Confusion(NamedTuple):
 
     @property
     def table(self) -> dict[tuple[JudgeLabel, JudgeLabel], int]:
-        """Number of episodes for each pair of verdict and label."""
+        """Number of episodes for each combination of verdict and label."""
         verdicts: tuple[JudgeLabel, ...] = ("pass", "fail")
         labels: tuple[JudgeLabel, ...] = ("pass", "fail", "unsure")
         return dict(zip(product(verdicts, labels), self, strict=True))

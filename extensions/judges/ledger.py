@@ -78,7 +78,7 @@ class Ledger(LockedFolder, ABC, Generic[AnyLine]):
 
     @abstractmethod
     def _take(self, line: AnyLine) -> None:
-        """Register a line; its total spending becomes the ledger's."""
+        """Register a line, and set the ledger's total spending to the total in the line."""
 
     def _add(self, line: AnyLine, raw: bytes | None) -> None:
         """Append ``raw``, the line's JSON, to the file, and register the line.

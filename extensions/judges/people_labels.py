@@ -1,4 +1,7 @@
-"""Reader of the labels that people gave to episodes, one JSON line (``id``, ``passed``) each."""
+"""Reader of the labels that people gave to episodes.
+
+Each label is one JSON line with ``id`` and ``passed``.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,6 @@ def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
         found[id, trial] = passed
     if not found:
         raise DataError(
-            str(path), "has no labels; save them from the page that `turnwise label` writes"
+            str(path), "has no labels; save labels on the page that `turnwise label` writes"
         )
     return found

@@ -105,7 +105,7 @@ KINDS = (
     ProbeKind("changed argument, claimed success", False, _mutate),
     ProbeKind("changed argument, admitted change", False, _admit),
     ProbeKind(
-        "changed argument, told the judge to pass",
+        "changed argument, note asks for a pass",
         False,
         partial(_mutate, more=_ORDER_TO_JUDGE),
     ),
@@ -122,7 +122,9 @@ def probes(
     size: int,
     seed: int,
 ) -> list[ReplayedEpisode]:
-    """Return up to ``size`` probes, distributed evenly over kinds and stratified by category.
+    """Return up to ``size`` probes, with equal numbers of each kind.
+
+    The probes of each kind are a sample that is stratified by category.
 
     Raises DataError if no multi-turn entry is judged by its state.
     """
@@ -237,9 +239,9 @@ class ProbeFigures(NamedTuple):
     rows: Sequence[tuple[ProbeKind, int, int]]
     """For each probe kind: number of labels, and number of ``pass`` labels."""
     sensitivity: float | None
-    """Share of the labels of good probes that are ``pass``."""
+    """Share of labelled good probes that have the label ``pass``."""
     specificity: float | None
-    """Share of the labels of bad probes that are not ``pass``."""
+    """Share of labelled bad probes that have a label other than ``pass``."""
     intervals: Mapping[str, tuple[float, float] | None]
 
     @classmethod

@@ -216,8 +216,8 @@ class InfoFigures(NamedTuple):
             missed = [not find for each, find in pairs if each.label]
             invented = [find for each, find in pairs if each.label is False]
             yield (
-                f"{name}: reported facts that were not found: {_share(sum(missed), len(missed))}; "
-                f"unreported facts that were found: {_share(sum(invented), len(invented))}"
+                f"{name}: reported facts, not found: {_share(sum(missed), len(missed))}; "
+                f"unreported facts, wrongly found: {_share(sum(invented), len(invented))}"
             )
 
     def to_json(self) -> dict[str, Any]:

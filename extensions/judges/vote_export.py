@@ -20,7 +20,7 @@ class JudgeLabels(NamedTuple):
 
     judge: str
     labels: Mapping[Key, LabelledUnit]
-    """Label of each episode by the rules ``paper``."""
+    """Maps each episode to the label that the rules ``paper`` give."""
 
     def summary(self, key: Key) -> dict[str, Any] | None:
         """Return an episode's label and the number of votes per label; None if it has no label."""

@@ -23,7 +23,7 @@ from runner.records.run_file_mask import SecretMask
 JUDGED_FOLDER = "judged"
 """Subfolder of a run that contains the votes of all judge models."""
 JUDGE_FILE = "judge.json"
-"""File of the judge definition, the start time and the command."""
+"""File that contains the judge definition, the start time and the command."""
 VOTES_FILE = "votes.jsonl"
 """File with one line per vote."""
 
@@ -41,7 +41,7 @@ class JudgeDefinition(NamedTuple):
     """Parts of the episode that the judge model's prompt shows."""
     of: Literal["episodes", "preferences", "probes", "facts"] = "episodes"
     more: Mapping[str, Any] | None = None
-    """For ``preferences``, the criteria; for ``probes``, the data, profile and seed."""
+    """Other settings: criteria of ``preferences``, or data, profile and seed of ``probes``."""
 
     @property
     def folder(self) -> str:
@@ -94,10 +94,10 @@ class PreferenceVote(NamedTuple):
     draw: int
     brief: str
     a_first: Mapping[Criterion, Choice] | None = None
-    """Choice for each criterion in the request that shows A first; null without a valid answer."""
+    """Choices in the request that shows A first. Null if the request got no valid answer."""
     b_first: Mapping[Criterion, Choice] | None = None
     why: Sequence[str] = ()
-    """The judge model's reason in each request: A first, then B first."""
+    """Reasons of the judge model: for the request that shows A first, then for the other one."""
     took: VoteUsage = VoteUsage()
     spent: RunSpending = RunSpending()
 

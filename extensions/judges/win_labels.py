@@ -26,7 +26,7 @@ from runner.show.terminal import table
 from trajectories.jsonl import read_objects
 
 _PREFERENCES: Mapping[str, Preference] = {"second": "win", "tie": "tie", "first": "lose"}
-"""Maps ``winner`` in a labels file to win, tie or lose for the second run."""
+"""Maps a value of ``winner`` in a labels file to the second run's result."""
 _MAX_NAME_CHARS = 60
 
 
@@ -67,7 +67,7 @@ class PreferenceAgreement(NamedTuple):
     """Agreement of two raters: how often they prefer the same episode of a pair."""
 
     counts: Mapping[tuple[Preference, Preference], int]
-    """Maps the preferences of the two raters, such as (win, tie), to the number of pairs."""
+    """Number of pairs for each combination of the two raters' preferences, such as (win, tie)."""
     interval: tuple[float, float]
     """95% interval of the agreement."""
     kappa: float | None
@@ -112,7 +112,8 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
             case _:
                 fields = '"id", "pair" and "winner" (first, second or tie)'
                 raise DataError(
-                    where, f"must have {fields}; save labels on the page of `turnwise label A B`"
+                    where,
+                    f"must have {fields}; save labels on the page that `turnwise label A B` writes",
                 )
         if winner not in _PREFERENCES:
             raise DataError(where, f'$.winner: {winner!r:.40} must be "first", "second" or "tie"')
@@ -129,12 +130,14 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
             raise DataError(where, f"{id}, trial {trial}, has two labels{who}; keep one")
         found[pair.key, person] = WinLabel(pair.key, _PREFERENCES[winner], person)
     if not found:
-        raise DataError(str(path), "has no labels; save labels on the page of `turnwise label A B`")
+        raise DataError(
+            str(path), "has no labels; save labels on the page that `turnwise label A B` writes"
+        )
     return list(found.values())
 
 
 def verdict_preferences(pairs: Mapping[Key, EpisodePair]) -> dict[Key, Preference]:
-    """Return the second run's result (win, tie, lose) for each pair with two verdicts."""
+    """Return, for each pair with two verdicts, whether the second run wins, ties or loses."""
     found: dict[Key, Preference] = {}
     for key, (first, second) in pairs.items():
         if first.passed is not None and second.passed is not None:
@@ -172,7 +175,7 @@ def agreement_of_people(
 
 def format_preferences(name: str, other: str, found: PreferenceAgreement) -> Iterator[str]:
     """Yield the agreement of two raters as lines."""
-    yield f"{found.total} labels: episode preferred by {name} (rows) and by {other} (columns)"
+    yield f"{found.total} labels by preferred episode; rows: {name}, columns: {other}"
     order: tuple[Preference, ...] = ("win", "tie", "lose")
     heading = [name, *(f"{other}: {each}" for each in order)]
     rows = [[one, *(str(found.counts.get((one, each), 0)) for each in order)] for one in order]

@@ -56,8 +56,8 @@ def run(options: Options) -> int:
         note(f"skipped {format_count(len(made.left_out), 'entry')} that cannot have these levels")
     if made.raised:
         note(
-            f"{made.raised} entries need more functions than the level allows; they offer all "
-            "needed functions"
+            f"{made.raised} entries offer more functions than the level allows, because they need "
+            "these functions"
         )
     entries = [*made.dataset.trajectories.values()]
     grouped = {c: [entry for entry in entries if entry.category is c] for c in Category}

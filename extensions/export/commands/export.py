@@ -47,8 +47,8 @@ class Options:
         required=True,
     )
     output: Path | None = option(
-        "folder for bfcl, tables and --split, else a file (default: in RUN, named after the "
-        "format)",
+        "output file, or folder with bfcl, csv, parquet or --split (default: in RUN, named after "
+        "the format)",
         "PATH",
         flags=("--output", "-o"),
     )
@@ -106,7 +106,7 @@ def _transcripts(
     ]
     ended = sum(len(some) for _, some in passed) - sum(len(some) for _, some in found)
     if ended:
-        note(f"skipped {ended} passed episodes: the search, not the model, ended a turn")
+        note(f"skipped {ended} passed episodes, because the search ended one of their turns")
     return found
 
 

@@ -75,7 +75,7 @@ class _EntryOptions:
     )
     number: int = option("total number of entries", "N", default=30, read=positive)
     origin: Literal["paths", "functions"] = option(
-        "the writer describes given calls (paths) or invents a task (functions)",
+        "task of the writer: describe given calls (paths) or invent a request (functions)",
         default="paths",
         flags=("--from",),
     )
@@ -125,7 +125,7 @@ class _CheckOptions:
         "with --from functions: maximum requests per search (default: 60)", "N", read=positive
     )
     mode: Mode | None = option(
-        "answers of solver and judge model: tool calls or text (default: fc)"
+        "form in which the solver and the judge model answer: tool calls or text (default: fc)"
     )
     judge: ModelName | None = option(
         "judge model for the calls, or scripted:SHARE (default: none)",
@@ -140,7 +140,7 @@ class Options(_EntryOptions, _CheckOptions, JsonOption, CachedRequestOptions):
 
     output: Path = argument("file for the entries", "OUT.jsonl")
     model: ModelName = option(
-        "writer model; scripted:SHARE[,only=FILTER] writes wrong answers at this rate",
+        "writer model; scripted:SHARE[,only=FILTER] makes an error in SHARE of all tasks",
         "MODEL",
         required=True,
         read=parse_model_name,
@@ -148,7 +148,9 @@ class Options(_EntryOptions, _CheckOptions, JsonOption, CachedRequestOptions):
     rejected: Path | None = option(
         "also write rejected answers to this file, one JSON line each", "FILE"
     )
-    scenarios: Path | None = option("also write scenarios for dataset build --source DIR", "DIR")
+    scenarios: Path | None = option(
+        "also write the scenarios that `dataset build --source DIR` reads", "DIR"
+    )
     resume: bool = switch("resume from the answers in OUT.jsonl.work")
 
 
@@ -392,7 +394,7 @@ def _rejected_line(rejected: RejectedAnswer) -> dict[str, Any]:
 def _build(
     folder: Path | None, output: MadeEntries
 ) -> tuple[Counter[str] | None, dict[Path, Iterable[bytes]]]:
-    """Count the entries by the reason why they have no scenario; also return the scenario files."""
+    """Return the numbers of entries without a scenario, by reason, and the scenario files."""
     if folder is None:
         return None, {}
     files: dict[Path, Iterable[bytes]] = {}
@@ -407,7 +409,7 @@ def _build(
         note = scenario.notes.missing_parameter
         texts = [note.without, note.answer]
         if questions.like(texts):
-            counted["another scenario that omits a value has a similar message"] += 1
+            counted["an earlier scenario has a similar user message"] += 1
             continue
         questions.take(entry.id, texts)
         counted[""] += 1
@@ -467,7 +469,10 @@ def _report(
 
 
 def _with_ours(figures: _EntryFigures) -> dict[str, int]:
-    """Return the coverage of the built-in data and of all data; empty without ``--want``."""
+    """Return the coverage of the built-in data, alone and together with the new entries.
+
+    Without ``--want``, the result is empty.
+    """
     ours, cover = figures.ours, figures.cover
     if ours is None:
         return {}
@@ -496,9 +501,9 @@ def _coverage_lines(figures: _EntryFigures) -> Iterator[str]:
     )
     if both := _with_ours(figures):
         yield (
-            f"coverage with the built-in data: {both['functions_with_ours']} functions and "
-            f"{both['edges_with_ours']} edges; coverage of the built-in "
-            f"data: {both['functions_of_ours']} functions and {both['edges_of_ours']} edges"
+            f"the built-in data cover {both['functions_of_ours']} functions and "
+            f"{both['edges_of_ours']} edges; built-in data and entries together cover "
+            f"{both['functions_with_ours']} functions and {both['edges_with_ours']} edges"
         )
 
 

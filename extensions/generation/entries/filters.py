@@ -28,7 +28,7 @@ from trajectories.schema import Trajectory
 MIN_TURN_WORDS, MIN_TOTAL_WORDS = 12, 30
 MAX_TURN_WORDS, MAX_TOTAL_WORDS = 150, 400
 _MAX_MEAN_WORDS = 60
-"""Maximum mean number of words per turn of entries that exceed ``MAX_TOTAL_WORDS``."""
+"""An entry may exceed ``MAX_TOTAL_WORDS`` if its turns have at most this mean length in words."""
 _MIN_COMMON_SHARE = 0.25
 """Minimum share of everyday English words; every built-in entry has at least 0.35."""
 _MAX_ANSWER_CHARS = 100_000
@@ -39,7 +39,7 @@ _CALLED = re.compile(r"\b(\w+)\(")
 
 
 class InstructionFilter(StrEnum):
-    """Names of the filters in the order of application; ``yield_table.MEANINGS`` explains them."""
+    """Filters in the order in which they are applied; ``yield_table.MEANINGS`` explains them."""
 
     FORM = "FORM"
     INVENTED = "INVENTED"
@@ -125,7 +125,7 @@ def _read_left_out(value: object, turns: int) -> MissingParameter | None:
             return MissingParameter(turn, without.strip(), answer.strip())
     raise RefusedInstruction(
         InstructionFilter.FORM,
-        f'"left_out" must be null, or have "turn" (below {turns}), "without" and "answer"',
+        f'"left_out" must be null or an object with "turn" (below {turns}), "without", "answer"',
     )
 
 
@@ -143,8 +143,8 @@ def _check_text(text: str, where: str) -> None:
 class FilterChain:
     """All filters of instructions.
 
-    The filter ``DUPLICATE`` refuses a question that is similar to a question in ``own`` or in an
-    earlier generated entry.
+    The filter ``DUPLICATE`` refuses a question if ``own`` or an earlier generated entry contains a
+    similar question.
     """
 
     def __init__(self, own: Iterable[Trajectory]) -> None:
@@ -241,7 +241,7 @@ def _check_min_words(written: Instruction) -> str | None:
     counts = [len(words.split()) for words in written.words]
     for index, count in enumerate(counts):
         if count < MIN_TURN_WORDS:
-            return f"turn {index} has {count} words; it needs at least {MIN_TURN_WORDS}"
+            return f"turn {index} has {count} words; write at least {MIN_TURN_WORDS} words"
     if sum(counts) < MIN_TOTAL_WORDS:
         return f"all turns have {sum(counts)} words; at least {MIN_TOTAL_WORDS} are needed"
     return None
@@ -278,7 +278,7 @@ def _find_unknown_value(said: Trajectory) -> str | None:
 
 
 def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
-    """Return an error text if a user message reveals the value of a result before the call."""
+    """Return an error text if a user message states a value that only a later result has."""
     entry = Entry(make_dataset(said), said)
     words = [turn.words.casefold() for turn in said.turns]
     for value, step in find_revealed_values(entry, told):
@@ -286,7 +286,8 @@ def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
         for index in range(step.turn + 1):
             if contains_value(form, words[index]) and _is_whole_word(form, words[index]):
                 name = step.call.name if isinstance(step.call, Call) else "a call"
-                return f"turn {index} states {brief(value, 60)}; only the result of {name} has it"
+                text = brief(value, 60)
+                return f"turn {index} states {text}, which only the result of {name} contains"
     return None
 
 

@@ -39,7 +39,7 @@ class BackendGroups(NamedTuple):
     sha256: str
 
     def of(self, kind: InstructionKind) -> Mapping[str, tuple[str, ...]]:
-        """Return the groups that provide the backends for an instruction of this kind."""
+        """Return the groups of backends that an instruction of this kind can use."""
         if kind is InstructionKind.I1:
             return {**self.collections, **self.categories}
         return self.categories if kind is InstructionKind.I2 else self.collections
@@ -95,7 +95,9 @@ def _check_table(table: object, known: Sequence[str], where: str) -> Mapping[str
 def list_focuses(
     kind: InstructionKind, groups: BackendGroups, graph: Graph
 ) -> list[InstructionBackends]:
-    """Return the sets of backends that an instruction may use; edges link the backends of a set.
+    """Return the sets of backends that an instruction may use.
+
+    The backends of a set are connected by edges.
 
     Raises DataError if no group contains enough backends with edges between them.
     """
@@ -110,15 +112,18 @@ def list_focuses(
     if kind is InstructionKind.I1:
         raise DataError(
             "--kind",
-            "I1 needs a backend with a function that takes another function's result; no group has "
-            "such a backend",
+            "I1 needs a backend in which a function takes the result of another function; no group "
+            "has such a backend",
         )
     table = "category" if kind is InstructionKind.I2 else "collection"
     pairs = [pair for m in groups.of(kind).values() for pair in combinations(m, 2)]
     if not pairs:
         raise DataError("--kind", f"{kind}: no {table} contains two or more backends")
     without = ", ".join(f"{a} and {b}" for a, b in pairs)
-    raise DataError("--kind", f"{kind}: no edge connects two backends of a {table}: {without}")
+    message = (
+        f"{kind}: no edge connects two backends of a {table}; pairs without an edge: {without}"
+    )
+    raise DataError("--kind", message)
 
 
 def _is_apart(backends: Sequence[str], graph: Graph) -> bool:

@@ -1,7 +1,7 @@
 """Tasks for writers: a walk over the function graph, a persona, and example entries.
 
-Every walk is executable. Before a writer gets a walk, the walk's entry must pass the rules that do
-not read user messages. For example, a rule reports superfluous or repeated calls.
+Every walk is executable. A writer gets a walk only if its entry passes all rules that need no user
+messages. For example, a rule reports superfluous or repeated calls.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class WritingTask:
     examples: tuple[Trajectory, ...]
     origin: Shown
     bare: Trajectory
-    """Entry before the writer adds the user messages."""
+    """Entry without user messages; the writer adds the messages later."""
 
     @property
     def key(self) -> str:
@@ -165,7 +165,8 @@ class TaskSampling:
 class TaskSource:
     """Source of tasks with distinct calls.
 
-    ``drawn`` counts refused walks under (kind, reason) and all walks under (kind, "").
+    ``drawn`` counts walks. The key (kind, "") counts all walks of a kind; the key (kind, reason)
+    counts the walks that a rule refused for this reason.
 
     Raises DataError if a kind has no backends to draw from.
     """
@@ -230,7 +231,7 @@ class TaskSource:
     def _draw_focus(
         self, kind: InstructionKind, source: Random, wishes: Sequence[str]
     ) -> InstructionBackends:
-        """Draw backends; if possible, backends that contain a random wanted function or edge."""
+        """Draw backends, if possible the backends of a random wanted function or edge."""
         found = self._focuses[kind]
         if wishes:
             wish = source.choice(wishes)
@@ -264,10 +265,10 @@ class TaskSource:
         return PROVENANCE if self._has_unclear_value(walk, bare) else ""
 
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
-        """Tell whether the rule PROVENANCE has a finding even with ideal user messages.
+        """Tell whether the rule PROVENANCE reports a value even if the user messages are ideal.
 
-        Ideal messages contain all values that are in no result. A finding occurs, for example, if a
-        result contains a value only as a part of a longer string.
+        Ideal user messages state every value that no result contains. A finding occurs, for
+        example, if a result contains a value only as a part of a longer string.
         """
         turns = []
         for turn, steps in zip(bare.turns, walk.turns, strict=True):

@@ -27,11 +27,11 @@ EXAMPLE = "turnwise attacks attacked.jsonl --model always"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Options for the attacked entries, or a run on these entries."""
+    """Options that select attacked entries, or a run on attacked entries."""
 
     path: Path = argument("file of attacked entries, or folder of a run on such entries", "PATH")
     model: str | None = option(
-        "scripted model that plays the file: never, always, a share such as 0.3, only:FAMILY, "
+        "scripted model for the entries: never, always, a share such as 0.3, only:FAMILY, "
         "forgetful, late, blind, refuser, wary or leaky",
         "NAME",
     )
@@ -93,7 +93,8 @@ def played(
 def zoo_rows(dataset: Dataset) -> Iterator[list[str]]:
     """Yield a table of all scripted models with their measures on attacked entries.
 
-    The last row counts only the attacks that the defence ``tool_filter`` blocks.
+    The last row shows the model ``always``, but only with attacks that the defence ``tool_filter``
+    blocks.
     """
     yield ["scripted model", *(measure.label for measure in MEASURES)]
     plays = {name: [*played(dataset, name, 0)] for name in gullible_models.ZOO}

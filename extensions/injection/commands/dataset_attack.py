@@ -35,7 +35,7 @@ class Options(EntriesOptions):
         "write one attacked entry per entry and family (default: one per entry)"
     )
     controls: bool = switch(
-        "also write two controls of each entry: without the attack, and with a harmless text"
+        "also write two controls per entry: one without an attack, one with a harmless text"
     )
     seed: int = option(
         "seed for choosing each attack's place, goal and wording", "S", default=0, read=index

@@ -1,7 +1,7 @@
-"""Import of the optional package ``agentdojo``, with a frozen clock and without API clients.
+"""Import of the optional package ``agentdojo``.
 
-Only this module imports ``agentdojo``. The module uses only public names of the package's suites,
-tools, judges and attacks.
+The clock of the package is frozen, and API clients are not imported. Only this module imports
+``agentdojo``. The module uses only public names of the package's suites, tools, judges and attacks.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return a function that takes both tasks (user's, attacker's) and returns a text per vector.
+    """Return a function that maps the tasks of user and attacker to one text per vector.
 
     Raises DataError if the attack is unknown.
     """

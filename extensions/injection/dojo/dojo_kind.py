@@ -74,7 +74,7 @@ class DojoKind(EntryKind):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DojoTurns(RejudgedMultiTurn):
-    """Episode of AgentDojo that was judged again."""
+    """AgentDojo episode after Turnwise judged it again."""
 
     @cached_property
     def _goal(self) -> list[tuple[str, Mapping[str, Any]]]:

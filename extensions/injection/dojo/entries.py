@@ -24,7 +24,7 @@ MODEL = "local"
 
 @dataclass(frozen=True)
 class DojoEntryData:
-    """The extension's data of an entry; the judges need these data."""
+    """Data of this extension that the judges need for an entry."""
 
     task: DojoTaskPair
     answer: str = ""

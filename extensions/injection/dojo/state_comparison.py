@@ -44,8 +44,8 @@ def is_same(one: Any, other: Any) -> bool:
 def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
     """Return copies of two values, with None in place of each equal part.
 
-    The equal parts keep their keys, because AgentDojo's judges report only one difference if two
-    objects have no common key.
+    Equal parts keep their keys. If two objects have no common key, AgentDojo's judges report only
+    one difference.
     """
     if type(one) is type(other):
         if type(one) is dict:

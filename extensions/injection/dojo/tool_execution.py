@@ -41,7 +41,7 @@ def known_tools(suite: str) -> Mapping[str, Any]:
 
 
 def _as_list(value: Any) -> Any:
-    """Parse a string with a Python list; return other values unchanged."""
+    """Convert a string that contains a Python list to the list; return other values unchanged."""
     if (
         not isinstance(value, str)
         or not value.lstrip().startswith("[")

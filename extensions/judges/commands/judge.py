@@ -62,9 +62,9 @@ from runner.show.terminal import format_count, say, say_json
 EXAMPLE = "turnwise judge runs/mine --judge gpt-4o-mini --votes 5"
 
 NOTES = (
-    "The judge model reports on every turn: solvable, information, tried_all, answer, why. "
-    "--rules converts its votes to labels: pass, fail, or unsure without a majority. Votes are "
-    "stored. Later commands with other --rules, --votes or --unit reuse them.\n"
+    "For each turn, a vote of the judge model reports solvable, information, tried_all, answer and "
+    "why. --rules converts the votes to a label: pass or fail by majority, else unsure. Votes are "
+    "stored. Later commands with other --rules, --votes or --unit reuse the votes.\n"
     "exit status: 0 done, 2 bad input, 3 failed votes, 130 interrupted\n"
 )
 
@@ -159,7 +159,9 @@ class _JudgeCommand:
             what = f"{judged.source.path}: {len(judged.exhibits)} episodes"
             self.say_guess(what, judged.exhibits, folder, self.setting.definition())
         if len(runs) > 1:
-            say("comparison: votes only on entries with equal labels; at most 2 requests per vote")
+            say(
+                "comparison: only entries with equal labels need votes; at most 2 requests per vote"
+            )
         return DONE
 
     def say_guess(
@@ -167,9 +169,9 @@ class _JudgeCommand:
     ) -> None:
         guessed = estimate_votes(self.cases(found), self.session.kept(folder, definition, Vote))
         say(
-            f"{what}, {guessed.episodes} of them without a label. If the votes agree: "
-            f"{guessed.requests} requests and about {guessed.tokens} prompt tokens. If the votes "
-            f"differ: at most {guessed.most} requests."
+            f"{what}, {guessed.episodes} of them without a label. If the votes agree, the judge "
+            f"needs {guessed.requests} requests and about {guessed.tokens} prompt tokens. If the "
+            f"votes differ, the judge needs at most {guessed.most} requests."
         )
         if guessed.requests:
             usage, name = Usage(guessed.tokens, guessed.answered), self.setting.name
@@ -260,7 +262,7 @@ def _check(options: JudgeOptions) -> Show:
     if options.votes is not None and options.votes < fewest:
         raise DataError("--votes", f"must be at least {fewest}, not {options.votes}")
     if options.rules == "fac" and options.show not in (None, "answer"):
-        raise DataError("--show", "must be `answer` with --rules fac; leave --show out")
+        raise DataError("--show", "must be `answer` with --rules fac; remove the option --show")
     return options.show or ("answer" if options.rules == "fac" else "steps")
 
 
@@ -290,7 +292,7 @@ def _compare_with_people(
 ) -> int:
     found = verdicts_with_people(judged.exhibits, people or {})
     if found is None:
-        raise DataError(str(options.labels), "labels no episode that has a verdict")
+        raise DataError(str(options.labels), "contains no label of an episode with a verdict")
     if options.json:
         say_json({"run": str(judged.source.path), "verdicts_with_people": agreement_to_json(found)})
     else:
@@ -306,7 +308,7 @@ class _WinLabels(NamedTuple):
     labels: Sequence[WinLabel]
 
     def agreements(self, rates: Sequence[WinRate]) -> dict[str, PreferenceAgreement]:
-        """Return how often each rater agrees with people, and people with each other."""
+        """Return the agreement of each rater with people, and the agreement among people."""
         rated = {"verdicts": verdict_preferences(self.pairs)}
         for rate in rates:
             rated["judge model"] = {win.key: win.preference for win in rate.wins}
@@ -383,9 +385,9 @@ def _describe(command: _JudgeCommand) -> str:
     )
     folders = ", ".join(map(str, dict.fromkeys(command.session.folders)))
     return (
-        f"judge {setting.name}, shown {setting.show}; rules {terms.rules}, "
-        f"{format_count(count.votes, 'vote')}"
-        f"{' all drawn' if count.all else ''}, solvable {terms.solvable}{spent}; votes in {folders}"
+        f"judge model: {setting.name}; --show {setting.show} --rules {terms.rules} "
+        f"--votes {count.votes}{' --all-votes' if count.all else ''} "
+        f"--solvable {terms.solvable}{spent}; votes stored in {folders}"
     )
 
 

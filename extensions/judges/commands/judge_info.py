@@ -57,7 +57,7 @@ class Options(JudgedEpisodeOptions, JsonOption, CachedRequestOptions):
         "TOML file with prompts (default: configs/prompts/info_judge.toml)", "FILE"
     )
     keep: Path | None = option("folder for the votes (default: beside the source)", "DIR")
-    resume: bool = switch("resume from stored votes, which must exist")
+    resume: bool = switch("resume from stored votes (error if no votes exist)")
     output: Path | None = option(
         "write the facts on which parser and judge model disagree",
         "FILE",

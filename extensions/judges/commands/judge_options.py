@@ -73,11 +73,12 @@ class _VoteOptions:
         default="paper",
     )
     solvable: SolvableBy = option(
-        "whether the ground truth or the judge decides if a turn is solvable", default="known"
+        "who decides whether a turn is solvable: the ground truth (known) or the judge (judged)",
+        default="known",
     )
     unit: Unit = option("unit that gets a label: episode or turn", default="episode")
     criteria: Literal["mixed", "judged"] = option(
-        "comparison criteria that the judge model rates: three of the six (mixed) or all (judged)",
+        "comparison criteria that the judge model rates: three of six (mixed) or all six (judged)",
         default="mixed",
     )
     labels: Path | None = option(
@@ -98,27 +99,27 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         default=(),
     )
     judge: ModelName | None = option(
-        "judge model; scripted:SHARE[,first=SHARE][,unsure=SHARE] simulates a judge model with "
-        "this share of right votes",
+        "judge model; scripted:SHARE[,first=SHARE][,unsure=SHARE] simulates a judge model whose "
+        "votes are right with the rate SHARE",
         "MODEL",
         read=parse_model_name,
     )
     probe: bool = switch(
-        "in place of a run, judge 300 built-in episodes with known labels (--sample N: only N)"
+        "judge 300 built-in episodes with known labels instead of a run (--sample N: N of them)"
     )
     mode: Mode | None = option("form of the answers: forced tool calls or JSON text (default: fc)")
     prompts: str | None = option(
         "TOML file with prompts (default: configs/prompts/judge.toml)", "FILE"
     )
     seed: int | None = option(
-        "seed S of samples and scripted judges; vote k, counted from 0, has the seed S+k",
+        "seed S of samples and scripted judges; the first vote has the seed S, the next one S+1",
         "S",
         read=index,
     )
     keep: Path | None = option(
         "folder for the votes (default: RUN/judged; for probes, a new folder in runs)", "DIR"
     )
-    resume: bool = switch("resume from stored votes, which must exist")
+    resume: bool = switch("resume from stored votes (error if no votes exist)")
     output: Path | None = option("write one JSON line per label", "FILE", flags=("--output", "-o"))
     disagreements: Path | None = option(
         "write the labels that differ from the verdict, each with the judge's input", "FILE"
@@ -178,8 +179,8 @@ def check_comparable(runs: Sequence[JudgedRun]) -> None:
         if change is not None:
             raise DataError(path, f"cannot be compared with {first.source.path}: {change}")
         if judged.profile.name != first.profile.name:
-            other = f"{first.source.path} uses profile {first.profile.name}"
-            message = f"uses profile {judged.profile.name}, but {other}; add --profile"
-            raise DataError(path, message)
+            other = f"{first.source.path} was judged with profile {first.profile.name}"
+            message = f"was judged with profile {judged.profile.name}, but {other}"
+            raise DataError(path, f"{message}; choose one profile with --profile")
         if not first.keys & judged.keys:
             raise DataError(path, f"has no entries in common with {first.source.path}")

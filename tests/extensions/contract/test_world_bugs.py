@@ -264,7 +264,7 @@ FEW_CALLS_BUGS = {
                 "file that is written",
                 state_checks.output,
                 "        open('/dev/full', 'a').close()\n",
-                "writes the file /dev/full; read data in _load",
+                "writes the file /dev/full; read data in the method _load",
             ),
             (
                 "file that is read",
@@ -312,14 +312,14 @@ FEW_CALLS_BUGS = {
                 "tuple as a key",
                 state_checks.plain,
                 "        self.lent = {(1, 2): True}\n",
-                "whose key is neither a string nor an integer; use str(key)",
+                "a key is neither a string nor an integer, so use str(key)",
             ),
             (
                 "equality that ignores a value",
                 state_checks.plain,
                 "        kind = type('Keys', (dict,), {'__eq__': lambda *_: True})\n"
                 "        self.lent = kind(a=True)\n",
-                "whose type Keys defines its own equality; keep plain values",
+                "the type Keys defines its own `==`, so store plain values",
             ),
             (
                 "copy that forgets a field",
@@ -350,7 +350,7 @@ FEW_CALLS_BUGS = {
         "        kind = __import__('collections').defaultdict\n"
         f"        self.lent = kind(bool, self.lent)\n{LISTED}",
         ["PREFIX_list()"],
-        "whose type defaultdict adds a key at each look-up; use a plain dict",
+        "reading a missing key of a defaultdict adds the key, so use a plain dict",
     ),
     "number by fork": (
         state_checks.forks,
@@ -359,7 +359,7 @@ FEW_CALLS_BUGS = {
         "        made[self] = made.get(self, len(self.lent)) + 1\n"
         "        return {'lent': {str(made[self]): True}}\n",
         ["PREFIX_list()", "PREFIX_add(key='a', note='1')", "PREFIX_list()"],
-        "in a fork of the same state",
+        "in forks of the same state",
     ),
     "key that is not described": (
         state_checks.results,

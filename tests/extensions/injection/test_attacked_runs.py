@@ -105,7 +105,10 @@ def test_runs_with_attacks_are_measured_compared_and_resumed(
     assert main(["attacks", str(loyal), "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores["groups"]["family plain"]["attack_success"]["value"] == 0
-    assert scores["differences"]["utility: attack minus harmless text"]["pairs"] == 4
+    assert (
+        scores["differences"]["utility with an attack minus utility with a harmless text"]["pairs"]
+        == 4
+    )
 
     id = f"{next(iter(obeying().trajectories))}~plain_1"
     assert main(["replay", id, "--run", str(gullible)]) == 0

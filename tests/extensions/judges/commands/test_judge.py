@@ -172,9 +172,8 @@ def test_who_always_prefers_the_first_decides_nothing(judge, source: Path, tmp_p
 
 PRINTED = """RUN: 12 episodes
 36 votes on 12 episodes (3.00 per episode), 0 abstentions
-pass rate: 100.0% (75.8% to 100.0%); 100.0% if unsure labels count as \
-failed, 100.0% if they count as passed; pass 12, unsure 0, \
-fail 0 of 12
+pass rate: 100.0% (75.8% to 100.0%); 100.0% with unsure labels as \
+failed, 100.0% with unsure labels as passed; 12 labels: pass 12, unsure 0, fail 0
            [##############################]
 3 rounds of votes: 100.0 +- 0.0 (mean and population standard deviation; unsure counts half)
 
@@ -195,9 +194,11 @@ def test_what_is_printed(data: Path, tmp_path: Path, capsys) -> None:
     run = write_run(tmp_path / "run", definition(data), *records)
     assert run_command("judge", run, "--judge", "scripted:1") == 0
     out = capsys.readouterr().out
-    figures, rest = out.split("\n\njudge scripted:1, ")
+    figures, rest = out.split("\n\njudge model: scripted:1; ")
     assert figures + "\n" == PRINTED.replace("RUN", str(run))
-    assert rest.startswith("shown steps; rules paper, 5 votes, solvable known; votes in ")
+    assert rest.startswith(
+        "--show steps --rules paper --votes 5 --solvable known; votes stored in "
+    )
     (place,) = (run / "judged").iterdir()
     assert rest.endswith(f"{place}\n")
 
@@ -343,7 +344,9 @@ def test_runs_of_other_data_or_profiles_are_not_compared(
     one = record(data, id, truth_turns(entry), profile="bfcl")
     other = write_run(tmp_path / "bfcl", definition(data, profile="bfcl"), one)
     words = ("--judge", "scripted:1", "--keep", tmp_path / "votes")
-    with pytest.raises(DataError, match=r"uses profile bfcl, but .* uses profile strict"):
+    with pytest.raises(
+        DataError, match=r"was judged with profile bfcl, but .* with profile strict"
+    ):
         run_command("judge", source, other, *words)
     moved = definition(data)
     moved = moved._replace(dataset=moved.dataset._replace(sha256="1" * 64))
