@@ -182,8 +182,8 @@ def format_win_rates(
             f"{rate.name}: {by['label']} entries have different labels, {by['same']} have equal "
             f"episodes, and {by['votes']} were decided by {rate.votes} votes each. Each vote "
             "compares the two episodes in both orders. The orders give the same result in "
-            f"{format_percent(rate.consistency)} of the votes. "
-            f"{format_percent(rate.first_share)} of the preferences are for the episode shown first."
+            f"{format_percent(rate.consistency)} of the votes. The episode shown first gets "
+            f"{format_percent(rate.first_share)} of the preferences."
         )
         if rate.left_out:
             yield (

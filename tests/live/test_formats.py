@@ -40,7 +40,7 @@ def test_a_model_that_does_as_it_is_told_passes_in_every_format(
     assert run(right, tmp_path / "runs", *limits, "--formats", "all") == 0
     said = capsys.readouterr().out
     assert "spread 0.0% (100.0% to 100.0%), population standard deviation 0.0%" in said
-    assert "across 36 formats" in said
+    assert "36 formats: spread" in said
     assert right.requests == 1 + 36 * entries, "the model is tried once, not once a format"
     for each in ALL:
         folder = tmp_path / "runs" / each.name
@@ -79,7 +79,7 @@ def test_it_goes_on_where_it_was_stopped(
     assert "json-tagged-python-markdown: the budget of 3 requests is used up" in stopped.err
     assert "2 of 3 formats have no score (unfinished, or too many errors)" in stopped.out
     assert run(right, tmp_path, *wanted, "--resume", str(tmp_path)) == 0
-    assert "across 3 formats" in capsys.readouterr().out
+    assert "3 formats: spread" in capsys.readouterr().out
     for name in THREE.split(","):
         assert [r["outcome"] for r in records(tmp_path / name)] == ["passed"] * 5
 

@@ -123,7 +123,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("output", _PRINT, ((LIST, f"        sys.stdout.write('x')\n{LIST}"),), "prints 'x", "sys.stdout.write("),
     Mutant("output", "a file that a call reads or writes; a process, a thread or a connection", ((LIST, f"        threading.Thread(target=len, args=('',)).start()\n{LIST}"),), "starts a thread", "threading.Thread("),
     Mutant("state", "a field with keys that are neither strings nor integers, or with NaN", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': {{(1, 2): 3}}}}]\n{NEXT}"),), "a key is neither a string nor an integer", "self.items = [*self.items[:-1]"),
-    Mutant("state", "a date in a field, or another object that JSON cannot hold", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': datetime.date(2026, 1, 1)}}]\n{NEXT}"),), "which JSON cannot represent", "self.items = [*self.items[:-1]"),
+    Mutant("state", "a date in a field, or another object that JSON cannot hold", ((NEXT, f"        self.items = [*self.items[:-1], {{**item, 'at': datetime.date(2026, 1, 1)}}]\n{NEXT}"),), "JSON cannot represent this value", "self.items = [*self.items[:-1]"),
     Mutant("inputs", "use of the global random generator; a change of the decimal context or the locale", ((ADD, '"name": f"{name} {random.random()}", "done": False'),), "changes the random generator of the process", "def PREFIX_add("),
     Mutant("inputs", "a class default that is changed in place", (("        self.items = [*self.items, item]\n", "        type(self).items += [item]\n        self.items = type(self).items\n"),), "changes defaults.items", "items: Sequence["),
     Mutant("copies", "a lock, an open file, or another object in a private field that cannot be pickled", (("    next_id: int = 1\n", "    next_id: int = 1\n    _lock: Any = threading.Lock()\n"),), "cannot be copied to other processes", "_lock: Any"),
@@ -134,7 +134,7 @@ MUTANTS: Sequence[Mutant] = (
     _returns('return {"items": {1}}', "which is not JSON"),
     _returns('return {"error": "no"}', "raise a ToolError"),
     Mutant("results", "a result with a key that the docstring does not describe, or without a described key", ((LIST, '        return {"items": self.items, "count": []}'),), "which has the key count, but the docstring does not describe this key", 'return {"items"'),
-    _returns("return {1: self.items}", "keys are not all strings"),
+    _returns("return {1: self.items}", "an object that has a key other than a string"),
     *_asks(
         _CLOCK, "datetime.date.today()", "datetime.datetime.now().year", "datetime.datetime.now(datetime.UTC).day",
         "datetime.datetime.today().weekday()", "time.strftime('%Y%m%d')", "time.strftime('%H')", "int(time.time() // 86400)",

@@ -248,7 +248,7 @@ FEW_CALLS_BUGS = {
         "        from datetime import datetime\n"
         "        return {'lent': {str(datetime(1, 1, 1).timestamp() * 0): 1 // 0}}\n",
         ["PREFIX_list()"],
-        "timestamp() uses the clock or the time zone of the machine: calculate with",
+        "timestamp() uses the clock or the time zone of the machine: use the time",
     ),
     "read that marks lazily": (
         state_checks.reads,
@@ -300,13 +300,13 @@ FEW_CALLS_BUGS = {
                 "number that is not a number",
                 state_checks.plain,
                 "        self.lent = {'a': float('nan')}\n",
-                "puts nan into lent, which JSON cannot represent",
+                "puts nan into lent; JSON cannot represent this value",
             ),
             (
                 "half a character",
                 state_checks.plain,
                 "        self.lent = {'a': chr(0xD800)}\n",
-                "which UTF-8 cannot represent",
+                "UTF-8 cannot represent this text",
             ),
             (
                 "tuple as a key",

@@ -41,7 +41,7 @@ def test_the_spread_and_the_deviation_of_all_formats_are_told():
     # ALL[0] and ALL[1] differ in the prompt, ALL[0] and ALL[12] in what calls are in.
     text = "\n".join(format_lines([score(0, "pppp"), score(1, "pppf"), score(12, "ppff")]))
     assert "spread 50.0% (50.0% to 100.0%), population standard deviation 20.4%, mean 75.0%" in text
-    assert "across 3 formats" in text
+    assert "3 formats: spread" in text
     assert "mean by calls: python 87.5%, json 50.0%" in text
     assert "mean by prompt: plain 75.0%, markdown 75.0%" in text
     assert "mean by marks" not in text
@@ -61,7 +61,7 @@ def test_each_category_has_a_column_where_there_are_several():
 
 def test_a_format_without_a_score_is_left_out_of_the_spread_and_said_to_be():
     text = "\n".join(format_lines([score(0, "pp"), score(1, "pf"), score(2, "p", planned=2)]))
-    assert "across 2 formats" in text
+    assert "2 formats: spread" in text
     assert text.endswith("1 of 3 formats have no score (unfinished, or too many errors)")
 
 

@@ -74,7 +74,9 @@ def test_a_kind_without_a_path_is_refused_with_the_pair_that_has_no_edge(tmp_pat
         list_focuses(InstructionKind.I2, groups, GRAPH)
     sparse = type(GRAPH)(GRAPH.worlds, (), GRAPH.alone, GRAPH.needs, GRAPH.empty)
     pair = read_groups(written(tmp_path, "[collections]\nb = ['MathAPI', 'TicketAPI']"), sparse)
-    with pytest.raises(DataError, match="two backends of a collection: MathAPI and TicketAPI"):
+    with pytest.raises(
+        DataError, match="of a collection; pairs without an edge: MathAPI and TicketAPI"
+    ):
         list_focuses(InstructionKind.I3, pair, sparse)
     with pytest.raises(DataError, match="I1 needs a backend"):
         list_focuses(InstructionKind.I1, pair, sparse)
