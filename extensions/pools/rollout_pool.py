@@ -16,7 +16,7 @@ from runner.episodes.judging import ENTRY_TIMEOUT
 from runner.rollouts.rollout_env import Action, ActionError, Observation, RolloutEnv, Transition
 
 _Ask = Callable[[int, list[int]], Any]
-"""Function that sends a worker a request about environments, and returns its ticket."""
+"""Function that sends a worker a request about environments; returns the request's ticket."""
 
 _Taken = Callable[[int, Any], Iterable[Action | None]]
 """Function that takes an environment's number and result, and returns the executed actions."""
@@ -96,8 +96,9 @@ class RolloutPool:
     def step(self, actions: Mapping[int, Action]) -> dict[int, Transition]:
         """Execute an action in each environment; the keys of ``actions`` are environment numbers.
 
-        Raises ValueError if an environment is finished, if an action is invalid, if a backend has a
-        bug, or if no worker is left. The other environments still execute their actions.
+        Raises:
+            ValueError: An environment is finished, an action is invalid, a backend has a bug, or no
+                worker is left. The other environments still execute their actions.
         """
         return self._on_each(
             actions,
@@ -112,8 +113,9 @@ class RolloutPool:
         Each policy runs in the worker of its environment, so no step waits for another process. The
         environments keep their states.
 
-        Raises ValueError if a policy fails or is not picklable, if an action is invalid, if a
-        backend has a bug, or if no worker is left. The other environments are still played.
+        Raises:
+            ValueError: A policy fails or cannot be sent to a worker, an action is invalid, a
+                backend has a bug, or no worker is left. The other environments are still played.
         """
         return self._on_each(policies, self._asks(EnvironmentHolder.play, policies))
 

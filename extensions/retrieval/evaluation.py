@@ -34,7 +34,7 @@ class QuerySet(NamedTuple):
 def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: Notify) -> QuerySet:
     """Load a query set with the given corpus, or else with its default corpus.
 
-    Raises DataError if a name is unknown, or if every query needs a function that is missing.
+    Raises DataError if a name is unknown, or if every query needs a missing function.
     """
     searched = load_corpus(corpus or _ABOUT.get(name, "all"), dataset, notify)
     found, left_out = match_queries(searched, load_queries(name, dataset, notify))

@@ -26,7 +26,7 @@ from runner.records.durable_files import write_whole
 FILE = "layer.npz"
 
 _HASHED = 1 << 14
-"""Number of hash buckets for words. Character n-grams have their own buckets, of equal number."""
+"""Number of hash buckets for words, and number of separate buckets for character n-grams."""
 _PIECES = (3, 5)
 _TEMPERATURE = 0.05
 _BETAS = 0.9, 0.999

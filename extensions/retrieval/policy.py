@@ -36,7 +36,7 @@ class RetrievalPolicy(NamedTuple):
     how: How
     number: int = 0
     needs: bool = False
-    """Whether to add the prerequisites of found functions; the function graph lists them."""
+    """Whether to add prerequisites of the found functions, as listed in the function graph."""
 
     @classmethod
     def named(cls, text: str) -> RetrievalPolicy:

@@ -24,7 +24,7 @@ class TriedStep(NamedTuple):
     became: Literal["stands", "undone", "given_up"]
     """State of the answer: ``stands`` (in the kept branch), ``undone`` or ``given_up``."""
     step: StepRecord | None = None
-    """Request and answer; null for an answer in the kept branch, which the episode records."""
+    """Request and answer. Null in the kept branch, because the episode records this branch."""
     message: JsonObject | None = None
     """Message with the answer; null for an answer in the kept branch."""
 

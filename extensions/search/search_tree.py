@@ -36,7 +36,7 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Indentation level. A last child has its parent's level; other children are one deeper."""
+    """Indentation level. A last child has its parent's level. Other children have one more."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 

@@ -62,7 +62,7 @@ class Fold(NamedTuple):
 def is_in_part(keys: Keys, held: Collection[str], *, training: bool) -> bool:
     """Tell whether an entry with these keys is in the training part or in the held-out part.
 
-    The training part needs no held-out key. The held-out part needs only held-out keys.
+    In the training part, no key is held out. In the held-out part, all keys are held out.
     """
     return keys.isdisjoint(held) if training else bool(keys) and keys.issubset(held)
 

@@ -103,12 +103,14 @@ def _value(name: str, allowed: Sequence[Any]) -> Any:
     if name == "insert_values":
         is_flat = isinstance(first, list) and not isinstance(first[0], list)
         if is_flat and len(options) > 1:
-            raise WitnessError("the lists can be alternatives, or the rows of one answer")
+            raise WitnessError(
+                "it is unclear whether the lists are alternatives or rows of one answer"
+            )
         return [first] if is_flat else first
     if name in _LISTS and not isinstance(first, list):
         if len(options) > 1:
             raise WitnessError(
-                f"the values of {name} can be alternatives, or the items of one list"
+                f"it is unclear whether the {name} are alternatives or items of one list"
             )
         return [first]
     return first

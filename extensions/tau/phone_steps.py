@@ -45,7 +45,7 @@ _NEEDS = {
     "toggle_roaming": "roaming enabled: no",
     "grant_app_permission": "has permission for",
 }
-"""Maps a function to a pattern. If a request is conditional, an earlier result must match."""
+"""Maps a function to a pattern. A conditional request needs an earlier result that matches."""
 
 
 _FAILS = {

@@ -21,7 +21,7 @@ _OTHER_SIDE = "assistant."
 
 
 class DeskSession(AnsweringSession):
-    """Session of one desk that executes the calls of the agent and of the user."""
+    """Session that executes the calls of the agent and of the user at one desk."""
 
     __slots__ = ("said", "solo")
 

@@ -152,7 +152,7 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
 
 
 def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> Iterator[StepRequest]:
-    """Yield the requests of a heading; list items on the topic of a request replace it."""
+    """Yield the requests of a heading; list items on the same topic replace a request."""
     for each in heading:
         same = [item for item in items if item.step.topic and item.step.topic == each.step.topic]
         yield from same or [each]

@@ -64,7 +64,7 @@ def entry_row(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def example_configs(environments: Sequence[str]) -> Mapping[str, Any]:
-    """Return an example config for each environment, and for each world that they use.
+    """Return an example config for each environment, and for each world that an environment uses.
 
     Raises ConfigError for an unknown name, and DataError if a file is damaged.
     """

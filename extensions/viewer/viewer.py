@@ -131,7 +131,7 @@ def _to_home(request: Request) -> Response:
 
 
 class Viewer:
-    """Viewer of a folder of runs: answers with pages, with JSON data, or with standalone files."""
+    """Viewer of the runs in a folder. Each answer is a page, JSON data, or a standalone file."""
 
     def __init__(
         self,

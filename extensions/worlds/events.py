@@ -47,7 +47,7 @@ class Event(TypedDict, total=False):
     removes: list[str]
     """Effect: the event deletes the values at these paths."""
     does: list[str]
-    """Effect: calls, such as ``Bank.pay_interest(account='a')``, of functions or reactions."""
+    """Effect: the event makes these calls, such as ``Bank.pay_interest(account='a')``."""
     agent: str
     """Effect: message to the agent."""
     user: str

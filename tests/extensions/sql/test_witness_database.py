@@ -84,11 +84,11 @@ def test_one_value_that_should_be_in_a_list_is_put_in_one() -> None:
     [
         (
             {"columns": ["name", "kind"]},
-            "the values of columns can be alternatives, or the items of one list",
+            "it is unclear whether the columns are alternatives or items of one list",
         ),
         (
             {"conditions": ["name = 'a'", "kind = 'b'"]},
-            "the values of conditions can be alternatives, or the items of one list",
+            "it is unclear whether the conditions are alternatives or items of one list",
         ),
         ({"conditions": [["name = Rex"]]}, "the statement is refused: SQLite says: no such column"),
         ({"conditions": [["name = 'Rex"]]}, "a quote that is not closed"),
@@ -106,7 +106,10 @@ def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: s
 @pytest.mark.parametrize(
     ("values", "why"),
     [
-        ([["a", 1, 2], ["b", 1, 2]], "the lists can be alternatives, or the rows of one answer"),
+        (
+            [["a", 1, 2], ["b", 1, 2]],
+            "it is unclear whether the lists are alternatives or rows of one answer",
+        ),
         ([["a", 1]], "do not name the columns of the inserted values"),
     ],
 )
