@@ -58,7 +58,7 @@ def find_result_error(tool: Tool, value: Any) -> str | None:
         detail = error.errors()[0]
         where = json_path(value, detail["loc"])
         return (
-            f"which is not of the declared type: {where.lstrip('.') or 'the value'}: "
+            f"but the result is not of the declared type: {where.lstrip('.') or 'the value'}: "
             f"{lower_first(detail)}"
         )
     return None
@@ -80,10 +80,10 @@ def find_key_error(tool: Tool, value: object) -> str | None:
     if not (described and isinstance(value, dict)):
         return None
     for key in value.keys() - described.keys():
-        return f"which has the key {key}, but the docstring does not describe this key"
+        return f"but the docstring does not describe the key {key}"
     for key, text in described.items():
         if key not in value and not _CONDITION.search(text):
-            return f"which lacks the key {key}, but the docstring says that this key always exists"
+            return f"but the docstring says that the key {key} always exists"
     return None
 
 

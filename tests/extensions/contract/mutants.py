@@ -133,7 +133,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("results", _RESULT, (("_list(self) -> dict[str, Sequence[Mapping[str, Any]]]:", "_list(self) -> dict[str, int]:"),), "not of the declared type: items: ", 'return {"items"'),
     _returns('return {"items": {1}}', "which is not JSON"),
     _returns('return {"error": "no"}', "raise a ToolError"),
-    Mutant("results", "a result with a key that the docstring does not describe, or without a described key", ((LIST, '        return {"items": self.items, "count": []}'),), "which has the key count, but the docstring does not describe this key", 'return {"items"'),
+    Mutant("results", "a result with a key that the docstring does not describe, or without a described key", ((LIST, '        return {"items": self.items, "count": []}'),), "but the docstring does not describe the key count", 'return {"items"'),
     _returns("return {1: self.items}", "an object that has a key other than a string"),
     *_asks(
         _CLOCK, "datetime.date.today()", "datetime.datetime.now().year", "datetime.datetime.now(datetime.UTC).day",

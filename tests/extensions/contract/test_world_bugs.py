@@ -366,14 +366,14 @@ FEW_CALLS_BUGS = {
         LISTED,
         LISTED.replace("}\n", ", 'late': 0}\n"),
         ["PREFIX_list()"],
-        "which has the key late, but the docstring does not describe this key",
+        "but the docstring does not describe the key late",
     ),
     "key that is missing": (
         state_checks.results,
         LISTED,
         "        return {}\n",
         ["PREFIX_list()"],
-        "which lacks the key lent, but the docstring says that this key always exists",
+        "but the docstring says that the key lent always exists",
     ),
 }
 """Bugs that a few calls show: check, old and new source, calls, finding."""
