@@ -19,7 +19,7 @@ _IMPORTING = "<frozen importlib"
 def line_in(source: str, frame: FrameType | None) -> str | None:
     """Return the file and line of the innermost stack frame that runs an environment's code.
 
-    Return None if the frame imports a module, because an import statement causes no finding.
+    Return None while a module is imported, because an import statement causes no finding.
     """
     while frame is not None and not frame.f_code.co_filename.startswith(_IMPORTING):
         if frame.f_code.co_filename.startswith(source):

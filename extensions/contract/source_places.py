@@ -46,9 +46,9 @@ def find_definition(modules: Iterable[ModuleType], name: str) -> str | None:
 
 
 def assigned(method: Callable[..., Any], word: str) -> str:
-    """Return the line of a method that assigns a field, or else contains the field's name.
+    """In a method, find the line that assigns a field, or else the line that names the field.
 
-    If no line does, return the first line of the method.
+    If no such line exists, return the first line of the method.
     """
     file, line = place(method).rsplit(":", 1)
     nodes = [*ast.walk(_tree(method))]

@@ -44,7 +44,10 @@ class StateNode(NamedTuple):
 
     @property
     def noteworthy(self) -> bool:
-        """Whether the call changed the node's members, or a descendant differs from the truth."""
+        """Whether the node is worth a look.
+
+        The call changed the node's members, or a descendant differs from the ground truth.
+        """
         return self.off_below or (self.changed and bool(_members(self.was)))
 
 

@@ -155,7 +155,7 @@ class AxisRuns(NamedTuple):
 
     axis: str
     runs: Mapping[str, Levels]
-    """Each key is a level of ``axis``; its value has the levels of all axes in this run.
+    """Maps a level of ``axis`` to the levels of all axes in the run with this level.
 
     The first run is the baseline.
     """

@@ -38,8 +38,8 @@ def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
     yield ""
     yield (
         "offered: mean number of offered functions; correct functions: share of needed calls "
-        "whose function the model called; correct arguments: share of calls of correct functions "
-        "that also have the right arguments;"
+        "whose function the model called; correct arguments: share of correct functions that got "
+        "the right arguments;"
     )
     yield (
         "distractors: calls of unneeded functions; invented: invented functions and parameters; "

@@ -156,7 +156,7 @@ def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
         raise DataError("--prompts", why)
     prompts = read_prompts(path)
     if prompts.first_user is not None:
-        why = 'has no effect in a calling format; write {functions} into the prompt "system"'
+        why = 'must be absent with a calling format; write {functions} into the prompt "system"'
         raise DataError(f"{path}: [place]", why)
     return protocol._replace(show=replace(protocol.show, text=lambda: prompts.system))
 

@@ -257,7 +257,7 @@ def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
 
 
 def _is_strange(value: str, rest: str) -> bool:
-    """Tell whether ``rest`` lacks at least half of a value's words. One of them must be long."""
+    """Tell whether ``rest`` lacks half of a value's words. At least one of these words is long."""
     known = set(_TOKEN.findall(rest.casefold()))
     words = _TOKEN.findall(value.casefold())
     strange = [word for word in words if word not in known]

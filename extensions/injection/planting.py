@@ -307,7 +307,7 @@ def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Yield each attack whose goal the calls of another attack on the same entry reach, too."""
+    """For each entry, yield the attacks whose goal another attack's calls also reach."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

@@ -111,7 +111,7 @@ def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
     """Return the ground truth with the attacker's calls in the turn ``due``.
 
-    If this turn shows the payload, the calls follow the call that returns the payload.
+    If this turn shows the payload, the attacker's calls follow the call that returns the payload.
     """
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
     script = [list(steps) for steps in make_truth_script(trajectory)]

@@ -99,8 +99,8 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         default=(),
     )
     judge: ModelName | None = option(
-        "judge model; scripted:SHARE[,first=SHARE][,unsure=SHARE] simulates a judge model whose "
-        "votes are right with the rate SHARE",
+        "judge model; scripted:SHARE[,first=SHARE][,unsure=SHARE] simulates a judge model; "
+        "SHARE of its votes are right",
         "MODEL",
         read=parse_model_name,
     )
