@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from extensions.judges.judged_episode import LabelOptions, exhibits
 from extensions.judges.label_figures import LabelledUnit, labelled
 from extensions.judges.votes import StoredVotes, load_votes
-from runner.analysis.replayed_runs import ReplayedRun
+from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
 from runner.records.episode_record import Key
 
 _NO_LABEL = "abstained"
@@ -48,14 +48,18 @@ def load_opinions(run: ReplayedRun) -> Iterator[JudgeLabels]:
     Raises DataError if votes cannot be read.
     """
     kept = list(load_votes(run.source.path))
+    voted = {key for each in kept for key in each.votes}
+    episodes = [each for each in run.episodes if each.recorded.record.key in voted] if kept else []
     names = Counter(each.definition.judge for each in kept)
     for each in kept:
         judge, folder = each.definition.judge, each.definition.folder
-        yield JudgeLabels(judge if names[judge] == 1 else folder, _label_episodes(run, each))
+        yield JudgeLabels(judge if names[judge] == 1 else folder, _label_episodes(episodes, each))
 
 
-def _label_episodes(run: ReplayedRun, kept: StoredVotes) -> Mapping[Key, LabelledUnit]:
-    shown = [*exhibits(run.episodes, kept.definition.show)]
+def _label_episodes(
+    episodes: Iterable[ReplayedEpisode], kept: StoredVotes
+) -> Mapping[Key, LabelledUnit]:
+    shown = [*exhibits(episodes, kept.definition.show)]
     votes = {
         exhibit.key: [
             vote for vote in kept.votes.get(exhibit.key, ()) if vote.brief == exhibit.brief.sha256

@@ -55,10 +55,9 @@ class SearchExtension(Extension):
         view = search_tree.view_of(record)
         return {"search": view.to_json()} if view else {}
 
-    def page_part(self, run: ReplayedRun) -> PagePart | None:
-        """Return the report part with the search trees of a run, if the run is a search."""
-        searched = any("search" in each.recorded.record.extensions for each in run.episodes)
-        return search_tree.SearchTreePagePart() if searched else None
+    def page_part(self, run: ReplayedRun) -> PagePart:
+        """Return the report part with the search trees of a run."""
+        return search_tree.SearchTreePagePart()
 
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
         """Return the usage of the steps that the search undid."""

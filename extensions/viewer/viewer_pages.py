@@ -92,11 +92,10 @@ def problem_page(problem: str) -> str:
 
 def shared(run: ReplayedRun) -> SharedValues:
     """Return the values that the episodes of a run share, such as prompts."""
-    return SharedValues(
-        run.source if run.source.definition else None,
-        [each.recorded.record for each in run.episodes],
-        [each.examined for each in run.episodes if each.examined],
-    )
+    found = SharedValues(run.source if run.source.definition else None)
+    for each in run.episodes:
+        found.add(each.recorded.record, each.examined)
+    return found
 
 
 class FlippedEntry(NamedTuple):

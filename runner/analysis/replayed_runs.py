@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from checkers.profile import Profile
@@ -47,12 +48,12 @@ class ReplayedEpisode(NamedTuple):
 
 
 class ReplayedRun(NamedTuple):
-    """Run whose episodes were all executed again."""
+    """Run whose episodes are all executed again."""
 
     source: Run
     dataset: Dataset
     profile: Profile
-    episodes: list[ReplayedEpisode]
+    episodes: Iterable[ReplayedEpisode]
     mend: CorrectedJudging | None = None
 
 
@@ -64,15 +65,23 @@ def replay_run(
     *,
     require_info: bool = False,
 ) -> ReplayedRun:
-    """Execute all episodes of a run again, as ``replay_episodes`` does.
+    """Return a run whose episodes are executed again, as ``replay_episodes`` does, on each use.
 
     Raises DataError if the run has no finished episode, or the data set lacks an entry of the run.
     """
     keys = sort_episodes(source, dataset)
-    episodes = replay_episodes(
-        source, keys, dataset, profile, step_limit, require_info=require_info
+    replay = partial(
+        replay_episodes, source, keys, dataset, profile, step_limit, require_info=require_info
     )
-    return ReplayedRun(source, dataset, profile, list(episodes))
+    return ReplayedRun(source, dataset, profile, _ReplayedEpisodes(replay))
+
+
+@dataclass(frozen=True)
+class _ReplayedEpisodes:
+    replay: Callable[[], Iterator[ReplayedEpisode]]
+
+    def __iter__(self) -> Iterator[ReplayedEpisode]:
+        return self.replay()
 
 
 def sort_episodes(run: Run, dataset: Dataset) -> list[Key]:

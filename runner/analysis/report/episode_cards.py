@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,28 +30,26 @@ class SharedValues:
     ``run`` is None if no requests of the run were recorded.
     """
 
-    def __init__(
-        self,
-        run: Run | None,
-        records: Sequence[EpisodeRecord],
-        examined: Iterable[RejudgedEpisode] = (),
-    ) -> None:
-        prompts: dict[str, None] = {}
-        digests: dict[str, None] = {}
-        for record in records:
-            prompts |= {m["content"]: None for m in record.messages if _is_prompt(m)}
-            digests |= {step.tools: None for step in record.steps if step.tools}
-        self._prompts = {text: number for number, text in enumerate(prompts)}
-        self._tools = run.kept_tools(digests) if run else {}
-        given = [document for each in examined for document in each.functions]
-        self._documents = {_key(document): document for document in given}
-        self._numbers = {key: number for number, key in enumerate(self._documents)}
+    def __init__(self, run: Run | None) -> None:
+        self._run = run
+        self._prompts: dict[str, int] = {}
+        self._digests: dict[str, None] = {}
+        self._documents: dict[str, tuple[int, Any]] = {}
+
+    def add(self, record: EpisodeRecord, examined: RejudgedEpisode | None = None) -> None:
+        """Number the values of an episode."""
+        for message in filter(_is_prompt, record.messages):
+            self._prompts.setdefault(message["content"], len(self._prompts))
+        self._digests |= {step.tools: None for step in record.steps if step.tools}
+        for document in examined.functions if examined else ():
+            self._documents.setdefault(_key(document), (len(self._documents), document))
 
     def to_json(self, bounds: ValueBounds) -> Json:
         """Return the shared values: system messages, tool lists and function documents."""
         functions: dict[str, tuple[int, Any]] = {}
         lists = {}
-        for digest, tools in self._tools.items():
+        kept = self._run.kept_tools(self._digests) if self._run else {}
+        for digest, tools in kept.items():
             for tool in tools:
                 functions.setdefault(repr(tool), (len(functions), bounds.json(tool)))
             lists[digest] = [functions[repr(tool)][0] for tool in tools]
@@ -59,12 +57,12 @@ class SharedValues:
             "prompts": [bounds.cut(text) for text in self._prompts],
             "functions": [shown for _, shown in functions.values()],
             "tools": lists,
-            "documents": [bounds.json(document) for document in self._documents.values()],
+            "documents": [bounds.json(document) for _, document in self._documents.values()],
         }
 
     def documents(self, examined: RejudgedEpisode) -> list[int]:
         """Return the index of each function document of an episode."""
-        return [self._numbers[_key(document)] for document in examined.functions]
+        return [self._documents[_key(document)][0] for document in examined.functions]
 
     def messages(self, record: EpisodeRecord, bounds: ValueBounds) -> list[Any]:
         """Return an episode's whole conversation."""

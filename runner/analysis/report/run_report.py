@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from checkers.causes.diagnosis import SUB_REASONS, Cause
@@ -14,6 +12,7 @@ from envs.bounds import BOUNDS as EPISODE_BOUNDS
 from envs.state import cut
 from runner import extension
 from runner.analysis.breakdowns import breakdowns
+from runner.analysis.corrected_judging import CorrectedJudging
 from runner.analysis.episode_output import Json
 from runner.analysis.figure_lines import errata_line, headline
 from runner.analysis.figure_table import behaviour_list, beside_scores, usage_list
@@ -25,13 +24,15 @@ from runner.analysis.report.pages import groups, packed, page
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.annotations import NOTHING
-from runner.records.episode_record import RunProgress
+from runner.records.episode_record import EpisodeRecord, ReplyRecord
+from trajectories.schema import Trajectory
 
 _BUDGET = 4_400
 """Average number of characters per episode; a report of 1,000 episodes stays below 5 MB."""
 _FEWEST = 1_000
 """The size limit of a report assumes at least this number of episodes."""
 _OPENING = 160
+_NO_REPLY = ReplyRecord(None, (), None, None)
 
 BOUNDS = (
     ValueBounds(text=20_000, members=200),
@@ -67,60 +68,87 @@ def report(runs: Sequence[ReplayedRun], gpu_price: float | None = None) -> str:
 
     ``gpu_price`` in US dollars per hour overrides the recorded price of a GPU server.
     """
-    index: list[Json] = []
-    shared: list[str] = []
-    writers: list[Callable[[ValueBounds], str]] = []
-    for run in runs:
-        episodes = run.episodes
-        common = SharedValues(
-            run.source if run.source.definition else None,
-            [episode.recorded.record for episode in episodes],
-            [episode.examined for episode in episodes if episode.examined],
-        )
-        parts = parts_of(run)
-        about = about_run(run, gpu_price, parts)
-        index.append({**about, "first_pack": 1 + len(runs) + len(writers)})
-        shared.append(packed(common.to_json(BOUNDS[0])))
-        writers += [partial(_packed_card, episode, common, parts) for episode in episodes]
+    summaries = [_RunSummary(run, parts_of(run)) for run in runs]
+    writers = (summary.writer(each) for summary in summaries for each in summary.scan())
+    cards = _fitting(writers, sum(len(run.source.episodes) for run in runs))
+    first, index = 1 + len(runs), []
+    for summary in summaries:
+        index.append({**summary.about(gpu_price), "first_pack": first})
+        first += len(summary.rows)
+    shared = [packed(summary.shared.to_json(BOUNDS[0])) for summary in summaries]
     title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
-    return page(title, [packed(index), *shared, *_fitting(writers)], report_assets())
+    return page(title, [packed(index), *shared, *cards], report_assets())
 
 
 def about_run(run: ReplayedRun, gpu_price: float | None, parts: Sequence[PagePart]) -> Json:
     """Return the page data of a run, without its episodes."""
-    dataset, definition = run.dataset, run.source.definition
-    notes = run.source.annotations
-    ids = [each.trajectory.id for each in run.episodes]
-    machine = GpuServerUsage.of(run.source.lives, ids, gpu_price)
-    return {
-        "name": run.source.name,
-        **notes.get(None, NOTHING).to_json(),
-        "data": f"{dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}",
-        "profile": run.profile.name,
-        "definition": BOUNDS[0].json(definition.to_json()) if definition else None,
-        "overview": overview(run.episodes, machine, run.source.progress),
-        "mended": mended_scores(run),
-        "groups": group_scores(run),
-        "breakdowns": [each.to_json() for each in breakdowns(run.episodes)],
-        "cards": [card for part in parts for card in part.cards()],
-        "options": ["--run", str(run.source.path), "--profile", run.profile.name],
-        "meanings": {**{cause: cause.meaning for cause in Cause}, **SUB_REASONS},
-        "rows": [
-            {
-                **row(each),
-                **notes.get(each.recorded.record.key, NOTHING).to_json(),
-                **_joined(part.row(each) for part in parts),
-            }
-            for each in run.episodes
-        ],
-        **_joined(part.about() for part in parts),
-    }
+    summary = _RunSummary(run, parts)
+    deque(summary.scan(), maxlen=0)
+    return summary.about(gpu_price)
 
 
-def _packed_card(
-    episode: ReplayedEpisode, shared: SharedValues, parts: Sequence[PagePart], bounds: ValueBounds
-) -> str:
-    return packed(card_json(episode, shared, parts, bounds))
+class _RunSummary:
+    """Data of a run's page, collected from one episode after the other."""
+
+    def __init__(self, run: ReplayedRun, parts: Sequence[PagePart]) -> None:
+        self.shared = SharedValues(run.source if run.source.definition else None)
+        self.rows: list[Json] = []
+        self._run = run
+        self._parts = parts
+        self._entries: dict[str, Trajectory] = {}
+        self._records: list[EpisodeRecord] = []
+
+    def scan(self) -> Iterator[ReplayedEpisode]:
+        """Yield the run's episodes; keep rows and records, but no conversation and no trace."""
+        notes = self._run.source.annotations
+        for each in self._run.episodes:
+            shown = row(each) | notes.get(each.recorded.record.key, NOTHING).to_json()
+            self.rows.append({**shown, **_joined(part.row(each) for part in self._parts)})
+            self._entries[each.trajectory.id] = each.trajectory
+            self._records.append(outline(each))
+            yield each
+
+    def writer(self, episode: ReplayedEpisode) -> Callable[[ValueBounds], str]:
+        """Return a function that writes the data of an episode."""
+        self.shared.add(episode.recorded.record, episode.examined)
+        return lambda bounds: packed(card_json(episode, self.shared, self._parts, bounds))
+
+    def about(self, gpu_price: float | None) -> Json:
+        """Return the page data of the run, without its episodes."""
+        run, source, figures = self._run, self._run.source, self._figures(gpu_price)
+        dataset, definition = run.dataset, source.definition
+        return {
+            "name": source.name,
+            **source.annotations.get(None, NOTHING).to_json(),
+            "data": f"{dataset.name} {dataset.version}, sha256 {dataset.sha256[:12]}",
+            "profile": run.profile.name,
+            "definition": BOUNDS[0].json(definition.to_json()) if definition else None,
+            "overview": _overview(figures, self.rows),
+            "mended": run.mend and _corrected_scores(run.mend, figures),
+            "groups": groups([figures], [run.profile is BFCL]) if figures.grouped else None,
+            "breakdowns": [each.to_json() for each in breakdowns(self._records, self._entries)],
+            "cards": [card for part in self._parts for card in part.cards()],
+            "options": ["--run", str(source.path), "--profile", run.profile.name],
+            "meanings": {**{cause: cause.meaning for cause in Cause}, **SUB_REASONS},
+            "rows": self.rows,
+            **_joined(part.about() for part in self._parts),
+        }
+
+    def _figures(self, gpu_price: float | None) -> RunFigures:
+        source, entries, records = self._run.source, self._entries, self._records
+        machine = GpuServerUsage.of(source.lives, entries, gpu_price)
+        totals = totals_of(records)._replace(machine=machine)
+        made = (each["calls"] for each in self.rows)
+        calls = RedundancyFigures.sum(map(RedundancyFigures.of, records, made))
+        planned = [*entries.values()]
+        return RunFigures(records, planned, totals=totals, progress=source.progress, calls=calls)
+
+
+def outline(episode: ReplayedEpisode) -> EpisodeRecord:
+    """Return the new record with the recorded requests, but without their texts and results."""
+    record = episode.recorded.record
+    steps = [step._replace(reply=_NO_REPLY, results=(), changes=()) for step in record.steps]
+    return episode.judged._replace(steps=steps, result=None if steps else record.result)
 
 
 def card_json(
@@ -139,16 +167,9 @@ def _joined(members: Iterable[Json]) -> Json:
     return {name: value for each in members for name, value in each.items()}
 
 
-def overview(
-    episodes: Sequence[ReplayedEpisode],
-    machine: GpuServerUsage | None = None,
-    progress: RunProgress | None = None,
-) -> Json:
-    """Return the metrics of a run; the score is left out if there are too many errors."""
-    totals = totals_of(episode.recorded.record for episode in episodes)
-    figures = replace(_figures(episodes, progress), totals=totals._replace(machine=machine))
-    diagnoses = [episode.examined and episode.examined.diagnosis for episode in episodes]
-    trials = max((episode.recorded.trial for episode in episodes), default=0) + 1
+def _overview(figures: RunFigures, rows: Sequence[Json]) -> Json:
+    failed = [each for each in rows if each["cause"]]
+    trials = max((each["trial"] for each in rows), default=0) + 1
     return {
         "scores": _scores(figures),
         "headline": headline(figures),
@@ -156,29 +177,19 @@ def overview(
         "told": figures.told is not None and figures.told.facts > 0,
         "behaviour": behaviour_list(figures),
         "outcomes": Counter(outcome.outcome for outcome in figures.outcomes),
-        "causes": Counter(each.cause for each in diagnoses if each).most_common(),
+        "causes": Counter(each["cause"] for each in failed).most_common(),
         "sub_reasons": Counter(
-            (each.cause, each.sub_reason) for each in diagnoses if each and each.sub_reason
+            (each["cause"], each["sub_reason"]) for each in failed if each["sub_reason"]
         ).most_common(),
         "turns_passed": figures.turns_passed,
         "trials": [score._asdict() for score in figures.trial_scores(trials) if figures.scored],
-        "disagreeing": sum(_recorded_otherwise(episode) is not None for episode in episodes),
+        "disagreeing": sum(each["recorded"] is not None for each in rows),
         "usage": usage_list(figures),
     }
 
 
-def group_scores(run: ReplayedRun) -> Json | None:
-    """Return BFCL's table, or None for a run without single-turn entries or with many errors."""
-    figures = _figures(run.episodes, run.source.progress)
-    return groups([figures], [run.profile is BFCL]) if figures.grouped else None
-
-
-def mended_scores(run: ReplayedRun) -> Json | None:
-    """Return the scores with errata; ``None`` if no errata are selected."""
-    if run.mend is None:
-        return None
-    figures = run.mend.figures(_figures(run.episodes, run.source.progress))
-    return {"errata": errata_line(run.mend.readings), "scores": _scores(figures)}
+def _corrected_scores(mend: CorrectedJudging, figures: RunFigures) -> Json:
+    return {"errata": errata_line(mend.readings), "scores": _scores(mend.figures(figures))}
 
 
 def _scores(figures: RunFigures) -> list[Json]:
@@ -187,15 +198,6 @@ def _scores(figures: RunFigures) -> list[Json]:
     return [
         {**each._asdict(), "figures": [row.cell(each.figures) for row in beside]} for each in scores
     ]
-
-
-def _figures(episodes: Sequence[ReplayedEpisode], progress: RunProgress | None) -> RunFigures:
-    entries = {each.trajectory.id: each.trajectory for each in episodes}
-    # The recorded calls count as made, even if the verdict is new.
-    judged = [each.judged._replace(steps=each.recorded.record.steps) for each in episodes]
-    made = [each.examined.show(_CallCounter())[1] if each.examined else 0 for each in episodes]
-    redundancy = RedundancyFigures.sum(map(RedundancyFigures.of, judged, made))
-    return RunFigures(judged, [*entries.values()], progress=progress, calls=redundancy)
 
 
 def row(episode: ReplayedEpisode) -> Json:
@@ -258,10 +260,10 @@ class _CallCounter:
         return min(1, calls), calls
 
 
-def _fitting(writers: Sequence[Callable[[ValueBounds], str]]) -> list[str]:
+def _fitting(writers: Iterable[Callable[[ValueBounds], str]], number: int) -> list[str]:
     """Return the JSON texts of all episodes; shorten the largest if the total is too large."""
-    budget = _BUDGET * max(_FEWEST, len(writers))
-    fair = budget / max(1, len(writers))
+    budget = _BUDGET * max(_FEWEST, number)
+    fair = budget / max(1, number)
     packs: list[list[str]] = []
     limits: Sequence[ValueBounds] = BOUNDS
     totals = [0] * len(BOUNDS)

@@ -23,6 +23,7 @@ def test_scores_by_hops_cover_all_episodes(tmp_path: Path, write_lines) -> None:
     replayed = replay_run(run, dataset_of(run, None, print), *_rules(run))
     part = hops_part(replayed)
     assert part is not None
+    assert [part.row(episode) for episode in replayed.episodes] == [{}] * ENTRIES
     scores = part.about()["hops"]["parts"]
     assert [int(each["label"]) for each in scores] == sorted(int(s["label"]) for s in scores)
     assert sum(each["judged"] for each in scores) == ENTRIES

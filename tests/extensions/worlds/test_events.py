@@ -17,13 +17,14 @@ from envs.errors import BackendFault, ConfigError
 from envs.session import Session
 from extensions.worlds import world_clock
 from extensions.worlds.events import list_effects
-from runner.analysis.report.episode_cards import EpisodeCardRenderer, SharedValues
+from runner.analysis.report.episode_cards import EpisodeCardRenderer
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.cli import main
 from runner.episodes.offline import examine_truth
 from runner.episodes.turn_loop import TurnLoop
 from runner.records.episode_record import EpisodeRecord
 from runner.rollouts.rollout_env import RolloutEnv, single_dataset
+from tests.runner.analysis.report.making import shared_of
 from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Category, Message, Trajectory, Turn
 
@@ -238,9 +239,8 @@ def test_a_page_has_events_and_the_state_between_turns():
     prepared = prepare(single_dataset(trajectory), trajectory, STRICT)
     examined = examine_truth(prepared, STRICT, 20)
     record = EpisodeRecord.of(trajectory, examined.verdict)
-    made = EpisodeCardRenderer(record, SharedValues(None, [record]), ValueBounds(500, 20)).turns(
-        examined
-    )
+    renderer = EpisodeCardRenderer(record, shared_of(None, record), ValueBounds(500, 20))
+    made = renderer.turns(examined)
     first, second = made["turns"]
     assert not {"events", "state", "expected"} & first.keys()
     assert [reader for reader, _ in second["events"]] == ["nobody", "agent"]

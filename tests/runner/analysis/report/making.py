@@ -12,8 +12,9 @@ from typing import Any
 
 from checkers.profile import BFCL, Profile
 from runner.analysis.replayed_runs import ReplayedRun, replay_run
+from runner.analysis.report.episode_cards import SharedValues
 from runner.models.model_types import Usage
-from runner.records.episode_record import ReplyRecord, StepRecord
+from runner.records.episode_record import EpisodeRecord, ReplyRecord, StepRecord
 from runner.records.recorded_run import Run
 from runner.records.run_store import RunStore
 from tests.runner.records.made import answered, defining
@@ -48,7 +49,16 @@ def source_of(
 
 def viewed(dataset: Dataset, source: Run, profile: Profile = BFCL) -> ReplayedRun:
     """Execute a run once more."""
-    return replay_run(source, dataset, profile, 20)
+    made = replay_run(source, dataset, profile, 20)
+    return made._replace(episodes=[*made.episodes])
+
+
+def shared_of(run: Run | None, *records: EpisodeRecord) -> SharedValues:
+    """Return the values that records share."""
+    values = SharedValues(run)
+    for each in records:
+        values.add(each)
+    return values
 
 
 def request(turn: int, messages: int, text: str | None = None, **more: Any) -> StepRecord:

@@ -5,10 +5,17 @@ import json
 import pytest
 
 from checkers.profile import STRICT
-from runner.analysis.report.episode_cards import EpisodeCardRenderer, SharedValues
+from runner.analysis.report.episode_cards import EpisodeCardRenderer
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.records.recorded_run import open_run
-from tests.runner.analysis.report.making import call, kept_tools, request, source_of, viewed
+from tests.runner.analysis.report.making import (
+    call,
+    kept_tools,
+    request,
+    shared_of,
+    source_of,
+    viewed,
+)
 from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
 from tests.runner.records.made import answered
 
@@ -25,7 +32,7 @@ def shown(dataset_of, help_desk):
         source = source_of({help_desk.id: turns}, record and {help_desk.id: record})
         [episode] = viewed(dataset_of(help_desk), source, **more).episodes
         kept = episode.recorded.record
-        found = episode.examined.show(EpisodeCardRenderer(kept, SharedValues(None, [kept]), bounds))
+        found = episode.examined.show(EpisodeCardRenderer(kept, shared_of(None, kept), bounds))
         assert json.loads(json.dumps(found, allow_nan=False)) == found
         return found
 
@@ -161,13 +168,13 @@ def run(tmp_path):
 
 def test_system_messages_are_kept_once(run):
     records = [kept(messages=MESSAGES), kept(messages=MESSAGES)]
-    requests = SharedValues(run, records)
+    requests = shared_of(run, *records)
     assert requests.to_json(WIDE)["prompts"] == ["Be good."]
     assert requests.messages(records[1], WIDE) == [{"role": "system", "prompt": 0}, MESSAGES[1]]
 
 
 def test_functions_are_kept_once_for_all_tool_lists(run):
-    shared = SharedValues(run, [kept()]).to_json(WIDE)
+    shared = shared_of(run, kept()).to_json(WIDE)
     assert shared["functions"] == TOOLS
     assert shared["tools"] == {"digest": [0, 1]}
 
@@ -175,12 +182,12 @@ def test_functions_are_kept_once_for_all_tool_lists(run):
 def test_a_tool_list_that_is_lost_is_left_out(run):
     first, *_ = kept().steps
     lost = kept(steps=[first._replace(tools="lost"), first])
-    assert SharedValues(run, [lost]).to_json(WIDE)["tools"] == {"digest": [0, 1]}
+    assert shared_of(run, lost).to_json(WIDE)["tools"] == {"digest": [0, 1]}
 
 
 def test_a_result_file_has_no_requests(shown):
     nothing = answered("desk", []).record
-    requests = SharedValues(None, [nothing])
+    requests = shared_of(None, nothing)
     assert requests.to_json(WIDE) == {"prompts": [], "functions": [], "tools": {}, "documents": []}
     assert requests.messages(nothing, WIDE) == []
     assert [turn["end"]["request"] for turn in shown(RIGHT)["turns"]] == [None, None, None]

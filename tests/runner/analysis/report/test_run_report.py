@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import gc
 import json
 import re
 from dataclasses import replace
 from unittest.mock import Mock
+from weakref import WeakSet
 
 import pytest
 
+from checkers.profile import BFCL
 from runner.analysis import episode_view, replayed_runs
+from runner.analysis.replayed_runs import replay_run
 from runner.analysis.report import run_report
 from runner.analysis.report.run_report import report
 from runner.analysis.report.value_bounds import ValueBounds
+from runner.episodes.offline import examine_recorded
 from tests.runner.analysis.report.making import call, kept_tools, source_of, unpacked, viewed
 from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
 
@@ -95,3 +100,20 @@ def test_a_name_is_text_in_the_title(run):
 
 def test_the_same_run_gives_the_same_bytes(run):
     assert report([run(RIGHT, WRONG)]) == report([run(RIGHT, WRONG)])
+
+
+def test_a_report_holds_few_executed_episodes_at_a_time(dataset_of, help_desk, monkeypatch):
+    alive, numbers = WeakSet(), []
+
+    def examine(*args):
+        found = examine_recorded(*args)
+        gc.collect()
+        alive.add(found)
+        numbers.append(len(alive))
+        return found
+
+    monkeypatch.setattr(replayed_runs, "examine_recorded", examine)
+    source = source_of({(help_desk.id, trial): WRONG for trial in range(8)})
+    page = report([replay_run(source, dataset_of(help_desk), BFCL, 20)])
+    assert (len(unpacked(page)), len(numbers)) == (2 + 8, 8)
+    assert max(numbers) <= 3

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.statistics import wilson
-from runner.analysis.report.run_report import group_scores, overview, row
+from runner.analysis.report.run_report import about_run, row
 from tests.runner.analysis.report.making import call, request, source_of, viewed
 from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
 
@@ -19,9 +19,14 @@ def episodes(dataset_of, help_desk):
         keys = [(name, index if trials else 0) for index, name in enumerate(names)]
         dataset = dataset_of(*[replace(help_desk, id=name) for name in dict.fromkeys(names)])
         run = source_of(dict(zip(keys, turns, strict=True)), records)
-        return viewed(dataset, run).episodes
+        return viewed(dataset, run)
 
     return view
+
+
+def overview(run):
+    """Return the metrics on the page of a run."""
+    return about_run(run, None, ())["overview"]
 
 
 def test_a_score_has_the_interval_of_independent_entries(episodes):
@@ -37,7 +42,7 @@ def test_several_categories_are_summed_up(dataset_of, help_desk, folders):
     run = viewed(
         dataset_of(help_desk, folders), source_of({help_desk.id: RIGHT, folders.id: [[], []]})
     )
-    scores = overview(run.episodes)["scores"]
+    scores = overview(run)["scores"]
     assert [score["name"] for score in scores] == ["base", "miss_func", "all"]
     assert [score["entries"] for score in scores] == [1, 1, 2]
 
@@ -103,17 +108,17 @@ def test_a_result_file_says_nothing_of_what_it_took(episodes):
 def test_another_outcome_than_the_recorded_one_is_told(episodes):
     found = episodes(WRONG, records={"desk_0": record("passed")})
     assert overview(found)["disagreeing"] == 1
-    assert row(found[0])["recorded"] == "passed"
+    assert row(found.episodes[0])["recorded"] == "passed"
 
 
 def test_the_row_of_an_error_has_no_reason_of_failing(episodes):
-    [episode] = episodes(None, records={"desk_0": record("error", "down")})
+    [episode] = episodes(None, records={"desk_0": record("error", "down")}).episodes
     shown = row(episode)
     assert (shown["reason"], shown["cause"], shown["detail"]) == (None, None, "down")
 
 
 def test_a_row_says_what_the_list_shows(episodes):
-    [episode] = episodes(WRONG, records={"desk_0": record("failed")})
+    [episode] = episodes(WRONG, records={"desk_0": record("failed")}).episodes
     assert row(episode) == {
         "id": "desk_0",
         "trial": 0,
@@ -147,13 +152,13 @@ def test_the_table_of_groups_is_of_runs_with_single_turns(dataset_of, help_desk,
     entry = single_turn("python", wait, {"wait": {"n": [5]}})
     dataset = dataset_of(help_desk, entry)
     right = {entry.id: [[[{"wait": '{"n": 5}'}]]], help_desk.id: WRONG}
-    shown = group_scores(viewed(dataset, source_of(right)))
+    shown = about_run(viewed(dataset, source_of(right)), None, ())["groups"]
     rates = {row["name"]: row["rates"][0] for row in shown["rows"]}
     assert (rates["simple_python"]["value"], rates["miss_func"]["value"]) == (1, 0)
-    assert group_scores(viewed(dataset, source_of({help_desk.id: RIGHT}))) is None
+    assert about_run(viewed(dataset, source_of({help_desk.id: RIGHT})), None, ())["groups"] is None
 
 
 def test_with_many_errors_there_is_no_table_of_groups(dataset_of, single_turn):
     entry = single_turn("python", {"name": "wait"}, {"wait": {}})
     source = source_of({entry.id: None}, {entry.id: record("error", "down")})
-    assert group_scores(viewed(dataset_of(entry), source)) is None
+    assert about_run(viewed(dataset_of(entry), source), None, ())["groups"] is None
