@@ -38,12 +38,14 @@ def load_logged_run(path: Path, dataset: str | None, notify: Notify) -> LoggedRu
     data = dataset_of(source, dataset, notify)
     profile, limit = resolve_rules(source, data)
     replayed = replay_run(source, data, profile, limit)
+    replayed = replayed._replace(episodes=[*replayed.episodes])
     definition = source.definition
     settings = definition.to_json() if definition else {"model": source.name}
     settings |= {"profile": profile.name, "dataset": data.name, "dataset_sha256": data.sha256}
     tags = source.annotations.get(None, NOTHING).tags
     metrics = dict(_metrics(_figures(replayed)))
-    return LoggedRun(source.path.name, dict(_flat(settings)), metrics, tags, report([replayed]))
+    page = "".join(report([replayed]))
+    return LoggedRun(source.path.name, dict(_flat(settings)), metrics, tags, page)
 
 
 def _figures(run: ReplayedRun) -> RunFigures:

@@ -235,9 +235,9 @@ class Viewer:
         """Return the page of a run or episode as a file."""
         found, key = self._named(request), _key(request)
         if key is None:
-            return found.name, report([self._library.whole(found.run.folder).run])
+            return found.name, "".join(report([self._library.whole(found.run.folder).run]))
         opened = self._library.one(found.run.folder, key)
-        return f"{found.name}-{key[0]}-{key[1]}", report([opened.run])
+        return f"{found.name}-{key[0]}-{key[1]}", "".join(report([opened.run]))
 
     def state(self, request: Request) -> Any:
         """Return the progress of a run."""

@@ -48,8 +48,8 @@ def run(options: Options) -> int:
         mend = correction_for(options, dataset, profile, judge_of(source, profile, limit))
         replayed = replay_run(source, dataset, profile, limit, require_info=options.require_info)
         runs.append(replayed._replace(mend=mend))
-    text = report(runs, options.gpu_price)
+    page = report(runs, options.gpu_price)
     with open_for_writing(options.output) as file:
-        file.write(text)
+        file.writelines(page)
     say(options.output)
     return DONE

@@ -136,6 +136,6 @@ def visit(show: Callable[..., Page]) -> Callable[..., Page]:
     """Open a report on runs."""
 
     def open_report(*runs: ReplayedRun, at: str = "", **settings: Any) -> Page:
-        return show(report(runs), at, **settings)
+        return show("".join(report(runs)), at, **settings)
 
     return open_report

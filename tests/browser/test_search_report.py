@@ -24,7 +24,7 @@ def test_a_search_shows_its_branches(show: Callable[..., Page], tmp_path: Path) 
     run = open_run(folder / "dfsdt")
     [undone, *_] = [each for each in run.records if (tree := search_of(each)) and tree.undone]
     assert run.profile is not None
-    html = report([replay_run(run, load_embedded([Category.BASE]), run.profile, 20)])
+    html = "".join(report([replay_run(run, load_embedded([Category.BASE]), run.profile, 20)]))
     page = show(html, f"#e/{undone.id}/0")
     page.locator("details.search summary").click()
     expect(page.locator(".search .point.undone").first).to_be_visible()

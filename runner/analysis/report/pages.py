@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -44,7 +44,14 @@ def packed(value: Any) -> str:
 def page(
     title: str, packs: Iterable[str], assets: Iterable[str | Path], *, served: bool = False
 ) -> str:
-    """Return an HTML page whose scripts read the data in ``packs``.
+    """Return an HTML page whose scripts read the data in ``packs``; see ``page_chunks``."""
+    return "".join(page_chunks(title, packs, assets, served=served))
+
+
+def page_chunks(
+    title: str, packs: Iterable[str], assets: Iterable[str | Path], *, served: bool = False
+) -> Iterator[str]:
+    """Yield the parts of a page, each pack on its own.
 
     An asset is the name of a file in ``assets``, or the path of an extension's file. With
     ``served``, the page loads further data from the viewer and has links to other pages.
@@ -52,17 +59,18 @@ def page(
     names = ["frame.css", "frame.js", *(_SERVED if served else ()), *assets]
     style = _joined(name for name in names if str(name).endswith(".css"))
     script = _joined(name for name in names if str(name).endswith(".js"))
-    return Template(_asset("frame.html")).substitute(
+    before, after = _asset("frame.html").split("$packs")
+    yield Template(before).substitute(
         title=_escaped(title),
         style=style,
         style_hash=_hash(style),
-        script=script,
         script_hash=_hash(script),
         connect="connect-src 'self'; " if served else "",
-        packs="\n".join(
-            f'<script type="text/plain" class="pack">{pack}</script>' for pack in packs
-        ),
     )
+    parts = (f'<script type="text/plain" class="pack">{pack}</script>' for pack in packs)
+    yield next(parts, "")
+    yield from (f"\n{part}" for part in parts)
+    yield Template(after).substitute(script=script)
 
 
 def still_page(title: str, heading: str, body: str, assets: Iterable[str | Path]) -> str:

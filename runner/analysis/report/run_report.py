@@ -20,7 +20,7 @@ from runner.analysis.figures import GpuServerUsage, RedundancyFigures, RunFigure
 from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
 from runner.analysis.report.episode_cards import EpisodeCardRenderer, SharedValues
 from runner.analysis.report.page_parts import PagePart, parts_of
-from runner.analysis.report.pages import groups, packed, page
+from runner.analysis.report.pages import groups, packed, page_chunks
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
 from runner.records.annotations import NOTHING
@@ -43,17 +43,8 @@ BOUNDS = (
 """Limits for shown values. In a report that is too large, long episodes get smaller limits."""
 
 _ASSETS = (
-    "report.css",
-    "scores.css",
-    "radar.js",
-    "groups.js",
-    "overview.js",
-    "table.js",
-    "texts.js",
-    "state.js",
-    "answer.js",
-    "episode.js",
-    "report.js",
+    *("report.css", "scores.css", "radar.js", "groups.js", "overview.js", "table.js"),
+    *("texts.js", "state.js", "answer.js", "episode.js", "report.js"),
 )
 
 
@@ -63,8 +54,8 @@ def report_assets() -> tuple[str | Path, ...]:
     return *_ASSETS, *(path for each in own for path in each.page_assets)
 
 
-def report(runs: Sequence[ReplayedRun], gpu_price: float | None = None) -> str:
-    """Return an HTML page on one or more runs; each run has a tab.
+def report(runs: Sequence[ReplayedRun], gpu_price: float | None = None) -> Iterator[str]:
+    """Return the parts of an HTML page on one or more runs; each run has a tab.
 
     ``gpu_price`` in US dollars per hour overrides the recorded price of a GPU server.
     """
@@ -77,7 +68,7 @@ def report(runs: Sequence[ReplayedRun], gpu_price: float | None = None) -> str:
         first += len(summary.rows)
     shared = [packed(summary.shared.to_json(BOUNDS[0])) for summary in summaries]
     title = f"Turnwise: {', '.join(run.source.name for run in runs)}"
-    return page(title, [packed(index), *shared, *cards], report_assets())
+    return page_chunks(title, [packed(index), *shared, *cards], report_assets())
 
 
 def about_run(run: ReplayedRun, gpu_price: float | None, parts: Sequence[PagePart]) -> Json:
@@ -193,10 +184,10 @@ def _corrected_scores(mend: CorrectedJudging, figures: RunFigures) -> Json:
 
 
 def _scores(figures: RunFigures) -> list[Json]:
-    scores = figures.scores
-    beside = beside_scores([score.figures for score in scores])
+    beside = beside_scores([score.figures for score in figures.scores])
     return [
-        {**each._asdict(), "figures": [row.cell(each.figures) for row in beside]} for each in scores
+        {**each._asdict(), "figures": [row.cell(each.figures) for row in beside]}
+        for each in figures.scores
     ]
 
 
@@ -208,14 +199,14 @@ def row(episode: ReplayedEpisode) -> Json:
     steps, calls = examined.show(_CallCounter()) if examined else (len(made), sum(map(len, made)))
     used = totals_of([recorded.record])
     failure = judged.verdict and judged.verdict.failure
-    told = judged.telling
+    told, then = judged.telling, recorded.record.outcome
     return {
         "id": trajectory.id,
         "trial": recorded.trial,
         "category": trajectory.category,
         "opening": cut(trajectory.opening, _OPENING),
         "outcome": judged.outcome,
-        "recorded": _recorded_otherwise(episode),
+        "recorded": None if then in (None, judged.outcome) else then,
         "reason": failure and failure.reason,
         "meaning": failure and failure.reason.meaning,
         "failed_turn": judged.verdict and judged.verdict.failed_turn,
@@ -243,11 +234,6 @@ def _place(examined: RejudgedEpisode) -> list[int | None] | None:
     if place.kind == "call":
         return [place.turn, place.step, place.call]
     return [place.turn, len(examined.model.turns[place.turn].steps), None]
-
-
-def _recorded_otherwise(episode: ReplayedEpisode) -> str | None:
-    then, now = episode.recorded.record.outcome, episode.judged.outcome
-    return None if then in (None, now) else then
 
 
 class _CallCounter:

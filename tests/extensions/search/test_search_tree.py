@@ -93,6 +93,6 @@ def test_replay_shows_it_and_all_that_it_took(kept, undone, capsys):
 def test_the_report_has_it(kept, undone):
     run = open_run(kept)
     data = load_embedded([Category.BASE])
-    page = report([replay_run(run, data, run.profile, 20)])
+    page = "".join(report([replay_run(run, data, run.profile, 20)]))
     assert "searchPart" in page
     assert len(page) > 10_000

@@ -6,7 +6,7 @@ import json
 import re
 import zlib
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +86,9 @@ def kept_tools(folder: Path, *tools: Mapping[str, Any]) -> Path:
     return folder
 
 
-def unpacked(page: str) -> list[Any]:
+def unpacked(page: Iterable[str]) -> list[Any]:
     """Return the packs of a page."""
-    return [unpack(text) for text in re.findall(r'class="pack">([^<]*)</script>', page)]
+    return [unpack(text) for text in re.findall(r'class="pack">([^<]*)</script>', "".join(page))]
 
 
 def unpack(pack: str) -> Any:
