@@ -125,8 +125,8 @@ def count_selection(
 ) -> SelectionCounts:
     """Count how many needed calls the model made, and how many of them have right arguments.
 
-    A needed call counts only if the model calls its function in the same turn. Arguments are right
-    if they equal the needed call's arguments. An omitted argument has its default value.
+    A needed call counts only if the model calls its function in the same turn. An omitted
+    argument has its default value.
     """
     needed = same = meant = named = strangers = 0
     names: Set[str] = frozenset()

@@ -35,7 +35,7 @@ class EntryQueries(Protocol):
         """Return the names of a function's parameters; the function must exist."""
 
     def unordered(self, backend: str | None) -> frozenset[str]:
-        """Return the fields with unordered lists in a backend's results and state."""
+        """Return the names of a backend's fields that hold unordered lists."""
 
     def arguments(self, call: Made) -> Mapping[str, Any]:
         """Return a call's arguments by parameter name; unknown arguments are left out."""
@@ -64,7 +64,7 @@ class EntryQueries(Protocol):
         """Tell whether a ground-truth call changes state or shows something to the user."""
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn has the same final state without the calls ``left_out``."""
+        """Tell whether the final state stays the same if the calls ``left_out`` are omitted."""
 
     def instead(self, turn: int, position: int) -> Sequence[Sequence[ObservedCall]]:
         """Return the accepted alternatives to a ground-truth call, with their results."""
@@ -85,7 +85,7 @@ class EntryQueries(Protocol):
         """
 
     def stays(self, turn: int) -> bool:
-        """Tell whether the user says in which working directory a turn must end."""
+        """Tell whether the user specifies the final working directory of a turn."""
 
     def only_asks(self, turn: int) -> bool:
         """Tell whether a turn only asks about earlier results."""
@@ -96,8 +96,4 @@ class EntryQueries(Protocol):
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
-        """Repeat a call at the start of an episode and after each change; yield the results.
-
-        The call runs in the same directory as in the ground truth. The call is repeated only after
-        changes that can affect the call's backend.
-        """
+        """Yield the results of a call at the start of an episode and after every change."""

@@ -89,7 +89,7 @@ _ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
 _PIECE = re.compile(
     r"[^\W_\u3040-\u9fff]+(?:(?<=\d)[.,](?=\d)[^\W_\u3040-\u9fff]+)*|[\u3040-\u9fff]+"
 )
-"""Word or number. Chinese and Japanese characters end a Latin word."""
+"""Word or number."""
 _NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 _AMOUNT = re.compile(r"(\d[\d,]*(?:\.\d+)?|\.\d+)\s?(%|[a-z]+)?")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
@@ -111,7 +111,7 @@ def list_literals(value: Any) -> Iterator[str | int | float]:
 
 
 def unescape_text(text: str) -> str:
-    """Return a result's text with characters in place of escape sequences."""
+    """Replace the escape sequences in a result's text."""
     if "\\u" in text:
         text = re.sub(r"\\u([0-9a-f]{4})", lambda match: chr(int(match[1], 16)), text)
     return text.replace("\\n", "\n").replace('\\"', '"')

@@ -72,8 +72,7 @@ class MultiTurnRules(NamedTuple):
     """Whether an invented value fails a turn. In a turn that needs no calls, a call of an unknown
     function fails the turn, too."""
     judges_trace: bool
-    """Whether these mistakes fail a turn: a prohibited call (even if it is undone), and a wrong
-    order of calls or items."""
+    """Whether a prohibited call or a wrong order counts as a mistake."""
 
 
 class CallRules(NamedTuple):
@@ -85,11 +84,9 @@ class CallRules(NamedTuple):
     normalise: RuleVariant
     """Rule for normalising strings; ``RIGHT`` keeps the sign and decimal point of a number."""
     compares_deeply: bool
-    """Whether nested values are compared by the rules for outer values. The rules: strings are
-    normalised, an integer may stand for a float, and a boolean is not a number.
-    """
+    """Whether nested values are compared like top-level values."""
     variables_by_any_answer: bool
-    """Whether a value may have the type of any accepted value, or only of the first one."""
+    """Whether a value may have the type of any accepted value."""
     maximum_matching: bool
     """Whether parallel calls are matched optimally; if not, each call gets its first match."""
     only_offered: bool

@@ -88,7 +88,7 @@ class Reason(ExplainedEnum):
     MISSING_ACTION = ("dialogue:missing_action", "a needed call was not made")
     NOT_COMMUNICATED = (
         "dialogue:not_communicated",
-        "the agent did not say required information",
+        "the agent did not report all required information",
     )
     FAILED_STATEMENT = (
         "dialogue:failed_statement",

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _HUGE = 1e300
 _LARGE = 1000
-"""Numbers of at least this absolute value rarely occur twice by chance."""
+"""Larger numbers rarely occur twice by chance."""
 _DIGITS = 3
 """Numbers with at least this many decimal places rarely occur twice by chance."""
 _MIN_FACT_CHARS = 4
 """Strings of at least this length rarely occur twice by chance."""
 _MAX_OMITTED = 6
-"""If a turn has more changes than this, the test omits single calls but no combinations."""
+"""For a turn with more changes, the test omits only one call at a time."""
 
 _ROUNDING = 0.01
 """Maximum relative error of a rounded argument."""
@@ -104,7 +104,7 @@ def _may_agree(call: Made, other: Made, scene: EntryQueries) -> bool:
 
 
 def _covers(given: Collection[str | float], asked: Collection[str | float]) -> bool:
-    """Tell whether ``given`` has all nonzero values of ``asked``; rounded values also count."""
+    """Tell whether ``given`` contains all values of ``asked``, exact or rounded."""
     return all(not v or v in given or any(_is_rounded(v, other) for other in given) for v in asked)
 
 
@@ -193,10 +193,9 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> PositionAfterCall:
-        """First position after which the call, if repeated, always returns this result.
+        """Earliest position from which the call always returns this result.
 
-        The search first covers the earlier turns, and then also this turn. If it finds no
-        position, or if the call changes state, the position is the end of the turn.
+        If no position is found, the end of the turn is used.
         """
         for end in () if self.result.changed else (self.turn, self.turn + 1):
             since: PositionAfterCall | None = None
@@ -234,10 +233,7 @@ class _RequiredResult:
         )
 
     def _shown(self, since: PositionAfterCall) -> list[ObservedCall]:
-        """Return all results of this turn, and the earlier results from position ``since`` on.
-
-        If the call's function returned a result for another object, that result is left out.
-        """
+        """Return all results of this turn, and the earlier results from position ``since`` on."""
         return [
             answer
             for answer in self._all_shown(since)
@@ -294,7 +290,7 @@ class _RequiredResult:
                 yield answer
 
     def _is_in_more(self, value: Any, since: PositionAfterCall) -> bool:
-        """Tell whether a longer result about the same object contains the lines of ``value``."""
+        """Tell whether a longer result contains the lines of ``value``."""
         texts = {asked for asked in self._asked if isinstance(asked, str)}
         if not isinstance(value, str) or not texts:
             return False
@@ -343,7 +339,7 @@ def _list_objects(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_telling(value: Any) -> bool:
-    """Tell whether a value is distinctive, such as a name, an id or a large number."""
+    """Tell whether a value rarely occurs by chance, such as an id or a large number."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, str):

@@ -1,7 +1,7 @@
 """Scores with confidence intervals, and tests for comparing runs.
 
 Entries from one scenario often have the same outcome, and so do the trials of one entry. Therefore,
-the entries of a scenario form a cluster. Intervals and sign flips use one sum per cluster.
+the entries of a scenario form a cluster.
 """
 
 from __future__ import annotations
@@ -58,8 +58,7 @@ def pass_at_k(entries: Sequence[TrialCounts], k: int) -> list[float]:
 def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> list[float]:
     """Return unbiased estimates of pass^1 to pass^k (Yao et al., 2024).
 
-    pass^k is the chance that k trials all pass. Every entry must have at least k trials. For one
-    entry, rounding changes the result by less than the factor ``1 + k * 3e-16``.
+    pass^k is the chance that k trials all pass. Every entry must have at least k trials.
     """
     sums = [0.0] * k
     for _, trials, passed in entries:
@@ -71,7 +70,7 @@ def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> list[float]:
 
 
 Cluster = tuple[float, float]
-"""Sum of a cluster's values, such as pass rates, and the cluster's size."""
+"""Sum and number of a cluster's values; a value may be a pass rate."""
 
 
 def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
@@ -83,13 +82,11 @@ def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
 def share_interval(clusters: Collection[Cluster]) -> tuple[float, float]:
     """Return the 95% interval of a share: Wilson's interval for the effective sample size.
 
-    To estimate the effective sample size, two artificial clusters are added: one passes, and one
-    fails. If every cluster has one trial, the sample size is the number of trials.
+    If every cluster has one trial, the effective sample size is the number of trials.
     """
     number, rate, spread = _measure_spread(clusters)
     rate = min(1.0, rate)
-    # Sums of squared deviations: of clusters that pass or fail as a whole, with the added clusters
-    # and without.
+    # For the estimate, one passed and one failed cluster are added.
     added = (number * rate + 1) * (number * (1 - rate) + 1) / (number + 2)
     size = number * added / (added + spread - number * rate * (1 - rate))
     return wilson(rate * size, size)
@@ -160,12 +157,12 @@ def sum_clusters(values: Iterable[tuple[str, float]]) -> list[Cluster]:
 
 
 SIGNIFICANCE = 0.05
-"""Significance threshold: a difference is noise if its p-value is at least this number."""
+"""Significance threshold: a difference with a smaller p-value is significant."""
 POWER = 0.8
 
 _Z_POWER = 0.8416212335729143
 _FINEST = 840
-"""Maximum denominator of pass rates; 840 is divisible by each number of trials from 1 to 8."""
+"""Maximum denominator of pass rates. Rates of up to 8 trials are exact."""
 
 
 class EntryPair(NamedTuple):
@@ -231,11 +228,10 @@ def compare(pairs: Sequence[EntryPair]) -> RunDifference:
 def fit_interval(
     interval: tuple[float, float], difference: float, p_value: float
 ) -> tuple[float, float]:
-    """Make the interval of a difference agree with the result of the significance test.
+    """Adjust the interval of a difference to its p-value.
 
-    If the difference is not significant, the interval is extended to contain zero. If the interval
-    of a significant difference contains zero, one end is wrong. The test-based bound (Miettinen,
-    1976) replaces this end.
+    If the difference is not significant, the interval is extended to contain zero. Otherwise, a
+    test-based limit (Miettinen, 1976) excludes zero.
     """
     low, high = interval
     if p_value >= SIGNIFICANCE:
@@ -247,7 +243,7 @@ def fit_interval(
 
 
 def cluster_test(pairs: Sequence[EntryPair]) -> float:
-    """Return the p-value of the difference between two runs, by a sign-flip test of clusters."""
+    """Return the p-value of a sign-flip test of two runs."""
     return sign_flip(_by_cluster(pairs))
 
 
@@ -303,7 +299,7 @@ def count_connor_pairs(discordant: float, difference: float) -> float:
 def count_needed_entries(pairs: Sequence[EntryPair]) -> int | None:
     """Return the number of entries needed for significance; ``None`` if there is no difference.
 
-    Connor's formula gives a number of pairs, which is multiplied by the clusters' design effect.
+    The estimate uses Connor's formula and the design effect of the clusters.
     """
     sums = _by_cluster(pairs)
     if not sum(sums):

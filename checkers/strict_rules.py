@@ -6,8 +6,7 @@ without effect on the state.
 
 A turn with a prohibited call fails, even if a later call undoes the prohibited call. A turn also
 fails if a call undoes a visible call that is not in the ground truth. If the user asks
-for an order, only ground-truth calls must be in this order. All other calls are judged by the
-state.
+for an order, the ground-truth calls must be in this order.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 _PLACE = "_path"
 """Field with the working directory; the comparison of snapshots ignores this field."""
 _MAX_REPLAYED = 200_000
-"""Maximum calls to replay in the search for undone calls; a longer search is skipped."""
+"""Maximum calls to replay; a longer search is skipped."""
 
 
 def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:
@@ -48,7 +47,7 @@ def check_prohibited(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Fail
 def check_trace(
     expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn for undone visible calls, a wrong order, and a wrong directory."""
+    """Check the last turn for calls that were undone, a wrong order and a wrong directory."""
     if undone := _check_undone(expected, model, scene):
         return undone
     for right in scene.ordered(len(model) - 1):
@@ -69,7 +68,7 @@ def check_trace(
 def _check_undone(
     expected: ExecutedTurn, model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> Failure | None:
-    """Check the last turn for a visible call that was not needed and that a later call undid."""
+    """Find an unneeded visible call that a later call undid."""
     made = zip(model[-1].calls, model[-1].results, strict=True)
     changes = [(place, call) for place, (call, result) in enumerate(made) if result.changed]
     visible = scene.visible if changes else ()

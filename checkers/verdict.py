@@ -120,9 +120,7 @@ class Verdict(NamedTuple):
     selected: SelectionCounts | None = None
     """Counts of chosen functions and arguments; None if they were not counted."""
     measures: Mapping[str, bool | float | None] = {}
-    """Further measures by name, such as ``attack_succeeded``; None if not applicable. The measures
-    of an extension begin with its name and a dot.
-    """
+    """Further measures by name, such as ``asking.asked``; None if not applicable."""
 
     @classmethod
     def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
@@ -218,7 +216,7 @@ class Verdict(NamedTuple):
     def from_json(cls, document: Mapping[str, Any]) -> Self:
         """Read a JSON object from ``to_json``.
 
-        Raises ValueError if the object is not a verdict, or its reason is unknown.
+        Raises ValueError if the object is not a valid verdict.
         """
         try:
             error, failed_turn = document["error_type"], document["failed_turn"]

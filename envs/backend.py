@@ -51,7 +51,7 @@ def writes(function: Function) -> Function:
 
 
 def writes_even_refused(reason: str) -> Callable[[Function], Function]:
-    """Mark a method that changes the state even if it refuses a call; ``reason`` says why."""
+    """Mark a method whose refused calls may also change the state."""
     return lambda function: _mark(function, ToolMark(writes=True, keeps_on_refusal=reason))
 
 
@@ -72,7 +72,7 @@ def _mark(function: Function, mark: ToolMark) -> Function:
     if not isfunction(function):
         raise _make_error(
             function,
-            "only a plain method can be marked, but this has the type " + type(function).__name__,
+            f"has the type {type(function).__name__}; mark a plain method instead",
         )
     if isgeneratorfunction(function) or isasyncgenfunction(function):
         raise _make_error(function, "is a generator; return a list instead of yielding items")
@@ -99,7 +99,7 @@ class BfclDeviations(NamedTuple):
     """Deviations of backends from BFCL's backends."""
 
     draws_in_sequence: bool
-    """Whether random values come from one sequence, so that an extra draw changes later values.
+    """Whether all random values come from one sequence.
     If false, each value depends only on the purpose for which it is drawn."""
     keeps_all: bool
     """Whether the backend also stores state that BFCL's backends lack, such as support messages."""

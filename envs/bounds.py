@@ -98,11 +98,10 @@ def measure_growth(before: Any, after: Any, most: int, depth: int = BOUNDS.depth
 
 
 UNCOUNTED = 64
-"""Number of calls in an episode after which the size of results is limited."""
+"""The size of results is limited only after this number of calls in an episode."""
 UNMEASURED = 16
 """Maximum number of changes between two measurements of the state. Until the next measurement, the
-state may exceed its limit. Functions that copy existing state have their own limits; the state is
-always measured after inner calls."""
+state may exceed its limit."""
 
 
 class SessionSizes(NamedTuple):
@@ -117,7 +116,7 @@ class SessionSizes(NamedTuple):
         if calls > BOUNDS.calls:
             made = f"{BOUNDS.calls} calls were made, and no more calls are allowed"
         elif self.results > BOUNDS.results:
-            made = "The results so far are too long to keep more results"
+            made = "The results have reached their maximum total size"
         else:
             return None
         return Refused(f"{made}: report the results so far.")

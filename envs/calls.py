@@ -33,7 +33,7 @@ MAX_DEPTH = BOUNDS.nesting
 MAX_INT_BITS = BOUNDS.int_bits
 
 _PARSING = allocate_lock()
-"""Lock for parsing: CPython 3.11 adds up the depths of the syntax trees of all threads."""
+"""Lock for parsing, because all threads of CPython 3.11 share one depth limit."""
 _SOURCE = "<call>"
 # Python's warnings about invalid escapes in the model's strings do not concern the user.
 warnings.filterwarnings("ignore", module=re.escape(_SOURCE))
@@ -71,8 +71,8 @@ _new = tuple.__new__
 class Call(NamedTuple):
     """One tool call.
 
-    Values in ``args`` and ``kwargs`` are literals (None, bool, int, float, str, list, tuple, dict)
-    or, if ``nested`` is set, calls that are replaced by their results.
+    Values in ``args`` and ``kwargs`` are literals, such as 5 or [1, 2]. If ``nested`` is set,
+    arguments can also be calls.
     """
 
     name: str

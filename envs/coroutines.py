@@ -18,7 +18,7 @@ else:
 def finish(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Run a coroutine in a new event loop and return its result.
 
-    If an event loop already runs, a new thread runs the coroutine, and the loop waits.
+    If an event loop already runs, a new thread runs the coroutine.
     """
     if asyncio._get_running_loop() is None:
         return asyncio.run(coroutine)

@@ -7,8 +7,7 @@ Loading a module that imports pydantic or a network library takes longer than mo
     else:
         schema = lazy_module(".schema", __package__)
 
-The standard library's LazyLoader adds modules to ``sys.modules`` before they are loaded. Other
-threads could then see partially loaded modules.
+The standard library's LazyLoader is not thread-safe.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ class LongContextPack(NamedTuple):
     extra_files: Sequence[str] = ()
     """Names of the empty files that are added to each directory without a sub-directory."""
     car_status: str = ""
-    """Fields that are added to the car's status and tire reports."""
+    """Extra fields in the car's status and tire reports."""
     parking_brake: str = ""
     weather: Mapping[str, Any] = {}
     """Fields that are inserted into the weather result, before the outside temperature."""
@@ -23,7 +23,7 @@ class LongContextPack(NamedTuple):
     watch_list: Sequence[Any] | None = None
     """Items that are added to the watch list when the list is shown."""
     transactions: Sequence[Mapping[str, Any]] = ()
-    """Transactions that are added to every displayed history, whatever its period."""
+    """Extra transactions in every history."""
     moving_average_5: tuple[float, ...] | None = None
     """Numbers that replace a stock's 5-day average in results."""
     moving_average_20: tuple[float, ...] | None = None

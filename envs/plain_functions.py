@@ -31,7 +31,7 @@ class StateCodec(NamedTuple):
     kind: type
     types: Mapping[str, Any]
     build: Callable[[dict[str, Any]], Any]
-    """Function that creates a state object from field values; the object may keep these values."""
+    """Function that creates a state object from field values."""
     dump: Callable[[Any], Mapping[str, Any]]
 
 

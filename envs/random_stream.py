@@ -1,8 +1,8 @@
 """Random streams that are immutable values.
 
 A stream is a seed and a position in the output of Python's Mersenne Twister. Forks and snapshots
-are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. A draw may have a
-key (``occasion``). Its value then depends only on seed and key, not on earlier draws.
+are therefore cheap. A stream draws the same numbers as ``random.Random(seed)``. With a
+key (``occasion``), a draw depends only on seed and key.
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ def _get_words(seed: int) -> _WordStream:
 class RandomStream(NamedTuple):
     """Random stream; each draw returns a value and the next stream.
 
-    The key ``occasion`` consists of the function's name and of all arguments and state values that
-    influence the draw. Without ``occasion``, a draw takes the next numbers of the sequence.
+    The key ``occasion`` names the purpose of a draw, such as a function and its arguments. Without
+    ``occasion``, a draw takes the next numbers of the sequence.
     """
 
     seed: int
     position: int = 0
     by_occasion: bool = False
-    """Whether a draw with the key ``occasion`` is the same at every position of the sequence."""
+    """Whether a draw depends on its key ``occasion`` instead of its position."""
 
     def uniform(self, low: float, high: float, *occasion: object) -> tuple[float, RandomStream]:
         """Draw a float as ``Random.uniform`` does."""

@@ -178,8 +178,8 @@ def _import_path(name: str) -> type[Backend]:
 def import_local(name: str) -> object:
     """Return the attribute at ``module:name``, or None if the module lacks the attribute.
 
-    Data sets are untrusted, so entries can use only modules that are already imported or that are
-    below the current folder. Raises ConfigError for other modules.
+    Data sets are untrusted, so modules are loaded only from the current folder. Raises ConfigError
+    for other modules.
     """
     module_name, _, member = name.partition(":")
     module = sys.modules.get(module_name)
@@ -235,7 +235,7 @@ def _import_installed(name: str) -> type[Backend]:
     if backend.__name__ != name:
         advice = f"rename the entry point to {backend.__name__}"
         raise _make_error(
-            name, f"the class in {_package_name(point)} is {backend.__name__}; {advice}"
+            name, f"{_package_name(point)} provides the class {backend.__name__}; {advice}"
         )
     return backend
 

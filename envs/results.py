@@ -24,7 +24,7 @@ _BULK = 200
 
 
 class _IdentityKey:
-    """Cache key that compares by identity: 1 and 1.0 are equal, but have different texts."""
+    """Cache key that distinguishes equal values, such as 1 and 1.0."""
 
     __slots__ = ("value",)
 
@@ -82,7 +82,7 @@ class Result:
         self.changed = changed
         """Whether the call changed the compared state."""
         self.call: Call | None = None
-        """Call with values in place of inner calls; ``None`` if the call has no inner calls."""
+        """Call in which values replace the inner calls; ``None`` without inner calls."""
         self.shown: str | None = None
         """Text for the model, if it differs from ``text``."""
         self._text = text
@@ -96,7 +96,7 @@ class Result:
 
     @property
     def value(self) -> Any:
-        """Copy of the return value or, after an error, of the object that describes the error."""
+        """Copy of the return value or error object."""
         return deepcopy(self.held)
 
     @property

@@ -140,7 +140,7 @@ class Session:
     def call(self, call: Call | MalformedCall) -> Result:
         """Execute one call; if the call is wrong, the result is an error message for the model.
 
-        Raises BackendFault if a backend fails on valid arguments; DataError if ``call`` is no call.
+        Raises BackendFault for a bug in a backend, and DataError for a ``call`` of another type.
         """
         if type(call) is not Call or type(call.args) is not tuple:
             if isinstance(call, MalformedCall):
@@ -183,7 +183,7 @@ class Session:
         return Snapshot({name: backend.__dict__.copy() for name, backend in self.backends.items()})
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Restore a snapshot of this session or a fork. Raises DataError for any other value."""
+        """Restore the state in a snapshot. Raises DataError for any other value."""
         require_type("snapshot", snapshot, Snapshot, described="a Snapshot")
         self._put_back(snapshot)
         self._calls = 0

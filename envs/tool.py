@@ -174,7 +174,7 @@ def shorten_path(file: str) -> str:
 def takes_models(environment: str, function: Callable[..., Any]) -> bool:
     """Check a method's parameter types; return True if one of the types is a pydantic model.
 
-    Raises TypeError if a parameter has no type or its type has no equivalent in JSON.
+    Raises TypeError if a parameter's type is missing or cannot be written in JSON.
     """
     plain = inspect.unwrap(function)
     code, made = plain.__code__, plain.__dict__.get("__signature__")

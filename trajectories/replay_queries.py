@@ -80,7 +80,7 @@ class ReplayQueries:
         return parameter_names(self._template.tools[function])[0]
 
     def unordered(self, backend: str | None) -> frozenset[str]:
-        """Return the fields with unordered lists in a backend's results and state."""
+        """Return the names of a backend's fields that hold unordered lists."""
         known = self._template.backends.get(backend or "")
         return known.unordered if known is not None else frozenset()
 
@@ -166,7 +166,7 @@ class ReplayQueries:
         return found
 
     def ends_alike(self, turns: Sequence[ExecutedTurn], left_out: frozenset[int]) -> bool:
-        """Tell whether the last turn has the same final state without the calls ``left_out``."""
+        """Tell whether the final state stays the same if the calls ``left_out`` are omitted."""
         session = self._template.fork()
         for turn, outcome in enumerate(turns):
             if turn:
@@ -198,7 +198,7 @@ class ReplayQueries:
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
-        """Repeat a call at the start of an episode and after each change; yield the results."""
+        """Yield the results of a call at the start of an episode and after every change."""
         backend = self.backend(call)
         asked = self._at(turn, position)
         session = self._template.fork()
@@ -230,7 +230,7 @@ class ReplayQueries:
         return [[c for c in map(read_truth, group) if isinstance(c, Call)] for group in groups]
 
     def stays(self, turn: int) -> bool:
-        """Tell whether the user says in which working directory a turn must end."""
+        """Tell whether the user specifies the final working directory of a turn."""
         return self._trajectory.turns[turn].stays
 
     def only_asks(self, turn: int) -> bool:

@@ -48,7 +48,7 @@ _NONE_OF = {"no", "any", "zero", "without"}
 _NONE = re.compile(r"\b(?:none|nothing|nobody|no one|empty)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
 _NEAR, _AHEAD = 4, 8
-"""Maximum words between number and noun, in "3 messages" and in "messages: 3"."""
+"""Maximum distances in words, for "3 new messages" and for "messages: 3"."""
 _MAX_NUMBER_CHARS = 300
 _MAX_CONTEXT_CHARS = 100
 

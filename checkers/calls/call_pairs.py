@@ -1,6 +1,6 @@
 """Pairs of expected and actual calls of a single turn, for display.
 
-A verdict has only the first error. This module checks every call and argument.
+This module checks every call and argument, and does not stop at the first error.
 """
 
 from __future__ import annotations
@@ -205,7 +205,6 @@ def _pair_arguments(
 def _pair_argument(
     name: str, given: Any, document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> ArgumentPair:
-    """Compare one argument with its accepted values; the other arguments are ignored."""
     parameters = {key: schema for key, schema in document.parameters.items() if key == name}
     required = [key for key in document.required if key == name]
     allowed = {key: values for key, values in answer.allowed.items() if key == name}

@@ -119,10 +119,7 @@ def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
 
 
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Match indices of expected and actual calls; stop at the first expected call without a match.
-
-    If a later expected call has no free match, an earlier expected call may get another match.
-    """
+    """Match indices of expected and actual calls, up to the first expected call without a match."""
     wanted_of: dict[int, int] = {}
 
     def match(one: int, tried: set[int]) -> bool:

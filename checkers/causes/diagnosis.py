@@ -85,7 +85,7 @@ class Cause(ExplainedEnum):
     NOT_OFFERED = "not_offered", "the model called a function that was not offered"
     ACTED_INSTEAD_OF_ASKING = (
         "acted_instead_of_asking",
-        "the model acted in a turn that lacked information and needed no calls",
+        "the model acted although it should have asked or waited",
     )
     ASKED_INSTEAD_OF_ACTING = (
         "asked_instead_of_acting",
@@ -339,7 +339,7 @@ class _FailedTurn:
 
     @cached_property
     def wrong(self) -> list[CallEffect]:
-        """The model's unmatched calls that changed at least one of the wrong state values."""
+        """The model's extra calls that set a wrong value."""
         reaches = make_touch_test(self.failure.differences)
         return [act for act in self.extra if any(map(reaches, act.changes))]
 
@@ -355,7 +355,7 @@ class _FailedTurn:
 
     @cached_property
     def asked(self) -> Sequence[str]:
-        """User messages of this turn, and of the turns directly before it that needed no calls."""
+        """User messages after the last earlier turn that needed calls."""
         return self.said[_find_first_idle(self) :]
 
     def found(
@@ -460,7 +460,7 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield the model's calls in the immediately preceding turns that needed no calls."""
+    """Yield the model's calls in the preceding turns without ground-truth calls."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
@@ -474,7 +474,7 @@ def _find_first_idle(case: _FailedTurn) -> int:
 
 
 def _list_inherited(case: _FailedTurn) -> list[Difference]:
-    """Return differences from earlier turns; skip values that this turn's ground truth sets."""
+    """Return the state values that were already wrong before this turn."""
     truth = case.truth.turns[case.turn]
     inherited = filter_touching(
         truth.before.differences(case.played.before), case.failure.differences
@@ -485,7 +485,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Find right calls that were made in a wrong state; return their changes to wrong values."""
+    """Return the wrong values that right calls set because the earlier state was wrong."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
@@ -575,7 +575,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
     for needed in case.needed:
         for act in case.acts:
             if _is_only_inside(case, needed, act):
-                did, reason = "was made only inside another call", NESTED
+                did, reason = "is only an argument of another call", NESTED
             elif _is_parted(case, needed, act):
                 did, reason = "was made in several calls; the last call is", NOT_NESTED
             else:
@@ -587,7 +587,7 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether the only mistake of ``act`` is that an argument contains the needed call."""
+    """Tell whether ``act`` contains the needed call and has no other mistake."""
     if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
         return False
     aim = find_closest(act, case.missing)
@@ -595,7 +595,7 @@ def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> b
 
 
 def _is_parted(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether ``act`` is right except for inner calls, which the model made separately."""
+    """Tell whether the model made the inner calls of ``needed`` separately."""
     if act.name != needed.name or not act.ok:
         return False
     made = {each.text for each in case.acts}
@@ -613,7 +613,7 @@ def _find_wrong_read(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _find_malformed_call(case: _FailedTurn) -> Diagnosis | None:
-    """Find a call that could not be parsed and was not made later."""
+    """Find a malformed call that the model did not repeat correctly."""
     first_wrong = case.wrong[0].step if case.wrong else len(case.played.steps)
     for place, act in enumerate(case.extra):
         if not isinstance(act.traced.call, MalformedCall) or act.step > first_wrong:
@@ -809,7 +809,7 @@ def _is_implicit(case: _FailedTurn, act: CallEffect) -> bool:
 
 
 def _find_ignored_error(case: _FailedTurn) -> Diagnosis | None:
-    """Find a refused call after which the model stopped before the turn was complete."""
+    """Find a refused call that the model did not correct."""
     wanted, last = {_get_backend(act) for act in case.needed}, _last_steps(case)
     needed = {act.text for act in case.needed}
     # The ground truth may have the same refused call, and repeat it.
@@ -979,10 +979,7 @@ def _collect_argument_evidence(expected: CallEffect, act: CallEffect) -> dict[st
 def _find_unread_source(
     case: _FailedTurn, expected: CallEffect, act: CallEffect, value: object
 ) -> CallEffect | None:
-    """If the model guessed a value, return the omitted ground-truth call that returns the value.
-
-    If only a later error message contains the value, the value also counts as guessed.
-    """
+    """If the model guessed a value, return the omitted ground-truth call that shows the value."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)) or value in (0, 1, ""):
         return None
     is_shown = _make_value_test(value)
@@ -1023,7 +1020,7 @@ def _has_common_argument(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_relay(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether ``other`` passes a string argument of ``one`` to another backend."""
+    """Tell whether ``other`` sends a text of ``one`` to another backend."""
     if _get_backend(one) == _get_backend(other):
         return False
     given = [text for text in other.arguments.values() if isinstance(text, str)]
@@ -1039,7 +1036,7 @@ def _is_reverse(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether two reads share an argument, or ``other`` returns all words of ``one``."""
+    """Tell whether two reads probably show the same data."""
     words = set(_WORD.findall(one.result))
     return _has_common_argument(one, other) or (
         len(words) >= _MIN_DISTINCTIVE_WORDS and words <= set(_WORD.findall(other.result))
@@ -1047,7 +1044,7 @@ def _is_equivalent_read(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _find_repeated_call(acts: Sequence[CallEffect]) -> CallEffect | None:
-    """Find the first call that was made ``LOOP`` times; return the call's second occurrence."""
+    """Return the second of ``LOOP`` equal calls, or None."""
     seen: dict[tuple[str, str], list[CallEffect]] = {}
     for act in acts:
         equal = seen.setdefault((act.text, act.result), [])

@@ -80,7 +80,6 @@ def describe_argument(parameter: str, allowed: Sequence[Any], given: Any) -> str
 
 
 def _show(value: Any) -> str:
-    """Format a call as code and another value as its ``repr``, in at most 60 characters."""
     return cut(str(value), 60) if isinstance(value, Call) else cut_repr(value, 60)
 
 
@@ -222,10 +221,7 @@ def _take_pairs(
 
 
 def find_off_path(truth_turn: TracedTurn, state: Snapshot) -> list[Difference]:
-    """Return the values in ``state`` that occur in no state of the ground truth in this turn.
-
-    Each value is returned as a difference from the ground truth's state at the end of the turn.
-    """
+    """Return the values in ``state`` that occur in no state of the ground truth in this turn."""
     off = truth_turn.after.differences(state)
     for moment in (truth_turn.before, *[call.after for call in truth_turn.calls[:-1]]):
         if off:

@@ -27,7 +27,7 @@ _COMMON = frozenset(list_stems("get set is to of by for a the and"))
 
 
 def is_telling(value: object) -> bool:
-    """Tell whether a value is specific: unrelated calls rarely have the same value by chance."""
+    """Tell whether a value is specific enough to link two calls."""
     if isinstance(value, str):
         return len(value) > 2
     return isinstance(value, (int, float)) and value not in range(100)
@@ -48,10 +48,9 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether ``words`` contain an argument of a call, or half of its function's name.
+    """Tell whether the text ``words`` mentions a call's function or arguments.
 
-    Arguments count only if the call changes state. A word of the function's name does not count if
-    a call in ``later`` has the same word in its name.
+    Arguments count only if the call changes state.
     """
     spoken = set(list_stems(words))
     others = [split_name(other.name) for other in later if other.name != act.name]

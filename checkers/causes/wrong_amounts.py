@@ -12,13 +12,13 @@ _FACTORS = (
     1000, 60, 3600, 24, 1440, 7, 12, 2.54, 30.48, 0.3048, 0.9144, 1.609344, 3.785411784, 4.54609,
     0.45359237, 28.349523125, 6.894757293, 14.503773773,
 )  # fmt: skip
-"""Conversion factors: kilo, time, inches, feet, yards, miles, gallons, pounds, ounces and psi."""
+"""Conversion factors, such as 60 for minutes and 2.54 for inches."""
 _PERCENT = re.compile(r"(-?\d{1,15}(?:\.\d{1,15})?)\s*%")
 _ROUNDED = 0.005
 
 
 def classify_wrong_amount(expected: object, got: object) -> str | None:
-    """Return ``scale`` if two numbers differ by a factor of 100, ``unit`` if by a unit conversion.
+    """Return ``scale`` for a wrong factor of 100, and ``unit`` for a wrong unit.
 
     For other numbers, the function returns None. A string such as ``5%`` counts as the number 5.
     """

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 MAX_CODE = 10_000
 MAX_EFFORT = 1_200
-"""Maximum estimated effort of parsing. The grammars take quadratic time in the number of operators,
-misplaced tokens and brackets. Ordinary code needs about a tenth of this maximum."""
+"""Maximum estimated effort of parsing. Ordinary code needs about a tenth of this maximum."""
 _MAX_EFFORT_OF_REPLY = 3 * MAX_EFFORT
 _SIGNS, _BRACKETS = re.compile(r"[-+~!%^&|<>*?/]"), re.compile(r"[][(){}$#@]")
 _CHAINED = re.compile(r"""=[^=,;(){}\[\]"'`\n]*+(?==)|[^\s:]\s*+:|\.\s*+["'`]""")

@@ -124,7 +124,7 @@ def _check_length(text: str) -> None:
 
 
 _MAX_INT, _MAX_BITS = 2**31, 2**32 - 1
-"""Maximum absolute values of a Java int: in decimal, and in hex, octal or binary notation."""
+"""Maximum Java int in decimal notation, and in other notations."""
 _NARROW = ("byte", "short", "integer")
 _LISTS = (
     "ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue",

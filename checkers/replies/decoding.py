@@ -16,14 +16,14 @@ Step = Sequence[Mapping[str, object]] | str | None
 """One recorded answer of a model: tool calls, text or None."""
 
 UNREADABLE = "(unreadable)"
-"""Function name for a step that could not be parsed; the argument is the error message."""
+"""If a step cannot be parsed, a call with this name records the error message."""
 
 Decoder = Callable[[Any], list[Call | MalformedCall]]
 """Function that converts a step to calls; raises MalformedCall if no part can be parsed."""
 
 
 def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
-    """Read the tool calls of a step; a step of text or None has no calls."""
+    """Read the tool calls of a step."""
     if step is None or isinstance(step, str):
         return []
     return [tool_call(name, arguments) for member in step for name, arguments in member.items()]

@@ -76,7 +76,7 @@ def convert(text: str, expected: ExpectedType, language: Language, rules: CallRu
 
 
 def read_tool_calls(step: Step) -> list[Call]:
-    """Read the tool calls of a step; a step of text or None has no calls.
+    """Read the tool calls of a step.
 
     Raises UnreadableOutput if the arguments of a call cannot be parsed.
     """

@@ -32,9 +32,9 @@ else:
 MAX_DEPTH = 100
 """Maximum depth of directories below the root, because the hash of a snapshot is recursive."""
 MAX_ENTRIES = 20_000
-"""Maximum files and directories after a copy; repeated copies could double their number."""
+"""Maximum files and directories after a copy."""
 MAX_TEXT = 20_000_000
-"""Maximum characters in one result of ``find``, and in all names and contents after a copy."""
+"""Maximum characters in one result of ``find``, or in the whole tree after a copy."""
 
 _DEFAULT_ROOT = "/"
 _FORBIDDEN = '|/\\?%*:"><'

@@ -419,10 +419,10 @@ class MathAPI(Backend):
             >>> percentage(part=1, whole=8)
             {"result": 12.5}
             >>> percentage(part=1, whole=0)
-            {"error": "Cannot take 1 as a part of zero: give another whole."}
+            {"error": "Cannot compute a percentage of 0. Give another value for whole."}
         """
         if whole == 0:
-            raise InvalidArgument(f"Cannot take {part!r} as a part of zero: give another whole.")
+            raise InvalidArgument("Cannot compute a percentage of 0. Give another value for whole.")
         return {"result": (part / whole) * 100}
 
     @reads
@@ -513,7 +513,7 @@ def _no_conversion(unit_in: object, unit_out: object) -> str:
 
 
 def _sum(numbers: Iterable[float]) -> float:
-    """Add from left to right and round each step; ``sum`` rounds less since Python 3.12."""
+    """Add numbers as ``sum`` did before Python 3.12."""
     total: float = 0
     for number in numbers:
         total += number
@@ -548,7 +548,7 @@ def _spelled(text: str) -> Real:
 
 
 def _rounded(number: Real, bits: int, to_integer: Callable[[Fraction], int] = round) -> Real:
-    """Round to ``bits`` significant bits; by default to the nearest number, ties to even."""
+    """Round to ``bits`` significant bits."""
     if not number:
         return Fraction(0)
     if isinstance(number, float) and not math.isfinite(number):

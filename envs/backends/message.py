@@ -69,7 +69,7 @@ class MessageAPI(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Find user ids that are duplicate, unknown, or equal to the id of the next new user."""
+        """Find user ids that are duplicate, unknown, or reserved for the next user."""
         names: dict[str, str] = {}
         count = config.get("user_count", cls.user_count)
         for name, user_id in config.get("user_map", cls.user_map).items():
@@ -270,7 +270,7 @@ class MessageAPI(Backend):
         user_id = _new_id(self.user_count)
         if user_id in self.user_map.values():
             raise AlreadyExists(
-                f"The next id, {user_id}, is taken. Call again to try the id after it.",
+                f"The id {user_id} is taken. Call this function again to try another id.",
                 "id",
                 {"user_id": user_id},
             )

@@ -373,7 +373,7 @@ class TradingBot(Backend):
         self._require_login("withdraw money")
         if self.market_status != "Open":
             raise Refused(
-                f"The market is {self.market_status!r}; it must be 'Open' to withdraw.", "market"
+                f"The market is {self.market_status!r}. Withdraw money when it is 'Open'.", "market"
             )
         _require_positive(amount)
         balance = self._balance()
@@ -753,7 +753,7 @@ def _member(value: Any, name: str, owner: str) -> Any:
 def _number(value: Any, name: str, owner: str) -> float:
     number = _member(value, name, owner)
     if not isinstance(number, (int, float)):
-        raise Refused(f"{owner} has the {name} {number!r}, which is not a number.")
+        raise Refused(f"{owner} has a wrong {name}: {number!r} is not a number.")
     return number
 
 

@@ -476,15 +476,15 @@ class TravelAPI(Backend):
             >>> compute_exchange_rate(base_currency='USD', target_currency='EUR', value=100.0)
             {"exchanged_value": 80.0}
             >>> compute_exchange_rate(base_currency='USD', target_currency='XXX', value=100.0)
-            {"error": "There is no rate from 'USD' to 'XXX': convert between USD and one of ...
+            {"error": "There is no rate from 'USD' to 'XXX'. There are rates between USD and ...
         """
         if base_currency == "USD" and target_currency in USD_RATES:
             return {"exchanged_value": float(value * USD_RATES[target_currency])}
         if target_currency == "USD" and base_currency in USD_RATES:
             return {"exchanged_value": round(value / USD_RATES[base_currency], 2)}
         raise InvalidArgument(
-            f"There is no rate from {base_currency!r} to {target_currency!r}: "
-            f"convert between USD and one of {', '.join(USD_RATES)}."
+            f"There is no rate from {base_currency!r} to {target_currency!r}. "
+            f"There are rates between USD and {', '.join(USD_RATES)}."
         )
 
     @reads
@@ -800,7 +800,7 @@ def _day(text: str) -> date | None:
 
 
 def _filled_up(own: Mapping[str, Any], added: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the entries in ``own``, and a copy of each entry in ``added`` with another id."""
+    """Return ``own`` with copies of the missing entries from ``added``."""
     return {**own, **{key: copy_json(entry) for key, entry in added.items() if key not in own}}
 
 
@@ -813,5 +813,5 @@ def _member(value: Any, name: str, owner: str) -> Any:
 def _number(value: Any, name: str, owner: str) -> float:
     number = _member(value, name, owner)
     if not isinstance(number, (int, float)):
-        raise Refused(f"{owner} has the {name} {number!r}, which is not a number.")
+        raise Refused(f"{owner} has a wrong {name}: {number!r} is not a number.")
     return number

@@ -104,4 +104,4 @@ _FARES = (
 FARES: Mapping[tuple[str, str], int] = {
     (origin, destination): fare for origin, fares in _FARES for destination, fare in fares.items()
 }
-"""Base fare in US dollars for each route; the opposite direction is another route."""
+"""Base fare in US dollars by origin and destination."""

@@ -2,7 +2,6 @@
 
 Functions that post, comment, retweet or follow need a login; the other functions do not. Ids of new
 tweets count up from ``tweet_counter``. Tweet ids are integers in the state, but strings in configs.
-Comments from a config keep the string ids, so no function shows these comments.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ class TwitterAPI(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Check that tweet ids equal their keys, are below the counter, and belong to a tweet."""
+        """Check tweet ids in tweets, comments and retweets."""
         counter = config.get("tweet_counter", cls.tweet_counter)
         tweets = config.get("tweets", {})
         for key, tweet in tweets.items():
@@ -228,7 +227,7 @@ class TwitterAPI(Backend):
         mentions = _member(tweet, "mentions")
         if not isinstance(mentions, list):
             raise Refused(
-                f"The mentions of tweet {tweet_id} are not a list and cannot be added to."
+                f"Nobody can be mentioned: the mentions of tweet {tweet_id} are not a list."
             )
         tweet = {**tweet, "mentions": mentions + list(mentioned_usernames)}
         self.tweets = {**self.tweets, tweet_id: tweet}

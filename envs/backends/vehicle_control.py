@@ -253,7 +253,7 @@ class VehicleControlAPI(Backend):
                 "room",
             )
         if level + fuelAmount < 0:
-            raise Refused(f"The tank would contain {level + fuelAmount} gallons, less than 0.")
+            raise Refused(f"The tank contains {level} gallons. Add at least {-level} gallons.")
         self.fuelLevel = level + fuelAmount
         return {"fuelLevel": self.fuelLevel}
 

@@ -37,7 +37,7 @@ class CategoryGroup(NamedTuple):
     members: tuple[CategoryGroup | Category, ...]
     weights: tuple[int, ...] = ()
     by_entries: bool = False
-    """Whether the weight of a member is the member's number of judged entries."""
+    """Whether members are weighted by their numbers of judged entries."""
 
 
 def _in(group: str | None) -> tuple[Category, ...]:
@@ -154,8 +154,7 @@ def _field(weights: Sequence[int], members: Sequence[BfclTableRow]) -> float:
 def _rate(weights: Sequence[int], members: Sequence[BfclTableRow]) -> GroupScore | None:
     """Return the weighted mean of the group members that the run contains.
 
-    If the members share no scenario, the squares of their margins are added (Zou and Donner,
-    2008). If members share scenarios, the interval is computed from each scenario's weighted sum.
+    The interval combines the margins of the members (Zou and Donner, 2008).
     """
     run = [(weight, row.rate) for weight, row in zip(weights, members, strict=True) if row.rate]
     if not run:

@@ -32,7 +32,7 @@ class ComparedEntry(NamedTuple):
 
     @property
     def pair(self) -> EntryPair:
-        """Numbers of trials and of passed trials, for the first run and for the second run."""
+        """Numbers of trials and passed trials in both runs."""
         return EntryPair(
             _attempts(self.trajectory, self.first), _attempts(self.trajectory, self.second)
         )
@@ -44,7 +44,7 @@ class ComparedEntry(NamedTuple):
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """Most frequent diagnosis of the entry in the run in which the entry failed more often."""
+        """Most frequent diagnosis of this entry in the worse run."""
         return most_frequent(self.second if self.difference < 0 else self.first)
 
 

@@ -305,7 +305,7 @@ def _describe(argument: ArgumentPair) -> str:
 
 
 def answer_ending(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
-    """Yield the lines with the verdict on a single-turn answer and the cause of a failure."""
+    """Yield the output lines for the verdict on a single-turn answer."""
     failure = examined.verdict.failure
     if failure is None:
         yield OutputLine("passed", _GOOD)

@@ -38,7 +38,7 @@ class EpisodeMoment(NamedTuple):
     strays: Sequence[Difference] = ()
     """Part of ``off_path``: the differences that this call caused."""
     diverges: bool = False
-    """True at the point where the episode fails or a what-if branch begins to differ."""
+    """True where the episode fails, or where a what-if branch starts to differ."""
     remarks: Sequence[Remark] = ()
 
     @property

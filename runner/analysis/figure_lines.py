@@ -77,7 +77,7 @@ def progress_text(progress: RunProgress | None) -> str:
     """Return a note for the score of an unfinished run; return "" for other runs."""
     if progress is None or not progress.is_unfinished:
         return ""
-    state = "the run is unfinished, so its score is biased unless the run had a budget"
+    state = "the run is unfinished; without a budget, its score is biased"
     return f"of {progress.done} of {progress.planned} episodes: {state}"
 
 
@@ -217,7 +217,7 @@ def group_lines(rows: Sequence[BfclTableRow], *, field: bool) -> Iterator[str]:
 def group_lines_of_several(
     tables: Sequence[Sequence[BfclTableRow]], fields: Sequence[bool]
 ) -> Iterator[str]:
-    """Yield a table with a column for each of several runs; the columns are numbered from 1.
+    """Yield a table with one column per run, numbered from 1.
 
     ``fields`` tells for each run whether the table also shows BFCL's overall score.
     """

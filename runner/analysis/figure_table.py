@@ -54,12 +54,12 @@ class FigureRow(NamedTuple):
     of: Callable[[RunFigures], int | None] = lambda _: None
     """Denominator of a share."""
     interval: Callable[[RunFigures], Sequence[float] | None] = lambda _: None
-    """Function that computes the 95% interval. Pages show the interval beside the share."""
+    """Function that computes the 95% interval."""
     unit: str = "episodes"
     """Plural noun for the denominator."""
     holds: Callable[[EpisodeRecord], bool | None] | None = None
-    """For a share of episodes: returns True for the numerator, False for other counted episodes,
-    and None if the episode does not count. ``compare`` tests the difference.
+    """Function that tells whether an episode is in the numerator; None excludes the episode.
+    ``compare`` tests the difference.
     """
     optional: bool = False
     """Whether tables omit the column if the metric is unknown for all runs."""
@@ -72,7 +72,7 @@ class FigureRow(NamedTuple):
     caption: str = ""
     """Label in the report's usage list; empty if the metric is not in this list."""
     always_listed: bool = False
-    """Whether the usage list shows the metric even if the value is unknown."""
+    """Whether the usage list also shows an unknown value."""
 
     def to_json(self, figures: RunFigures) -> Mapping[str, Any]:
         """Return the metric's fields in the JSON of a run."""

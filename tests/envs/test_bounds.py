@@ -294,7 +294,7 @@ def test_the_results_of_an_episode_are_bounded():
     session.call(Call("echo", (), {"content": lines, "file_name": "f"}))
     results = session.play([Call("sort", (), {"file_name": "f"})] * (BOUNDS.calls - 2))
     held = sum(measure_size(result.value, MOST) for result in results)
-    assert "too long to keep more results" in results[-1].text
+    assert "have reached their maximum total size" in results[-1].text
     assert held < BOUNDS.results + (UNCOUNTED + 1) * BOUNDS.result
 
 

@@ -105,7 +105,7 @@ def test_two_packages_with_one_name(offer):
         ),
         (
             "envs.backends.ticket:TicketAPI",
-            "the class in shop is TicketAPI; rename the entry point to TicketAPI",
+            "shop provides the class TicketAPI; rename the entry point to TicketAPI",
         ),
     ],
 )

@@ -271,7 +271,7 @@ def test_a_budget_stops_a_run_that_can_go_on(
     done = run(*BASE, "--concurrency", "2", *budget)
     assert done.status == 5
     assert f"turnwise: {reason}; resume with turnwise eval --resume {folder}\n" in done.err
-    said = "the run is unfinished, so its score is biased unless the run had a budget"
+    said = "the run is unfinished; without a budget, its score is biased"
     assert f"of {len(records(folder))} of {ENTRIES} episodes: {said}" in done.out
     assert 0 < len(records(folder)) < ENTRIES
     asked = server.requests

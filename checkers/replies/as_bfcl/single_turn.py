@@ -1,9 +1,8 @@
 """Reader of the calls in a single-turn answer, with the same results as BFCL.
 
-In Java and JavaScript, only one call is read. BFCL parses a Java call without its final semicolon,
-so the parser finds a syntax error. The parser recovers from this error in calls with long arguments
-but rejects short calls. Regular expressions convert values. If no expression matches a value, the
-value stays a string, which is the wrong type.
+In Java and JavaScript, only one call is read. BFCL parses a Java call without its final semicolon.
+Therefore, short Java calls are rejected. Regular expressions convert values. If no expression
+matches a value, the value stays a string, which is the wrong type.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ def test_an_unknown_conversion():
 @pytest.mark.parametrize("zero", [0, 0.0, False])
 def test_division_by_zero(zero):
     refuse("Cannot divide 'a' by zero", "divide", "a", zero)
-    refuse("Cannot take 3 as a part of zero", "percentage", 3, zero)
+    refuse("Cannot compute a percentage of 0", "percentage", 3, zero)
 
 
 @pytest.mark.parametrize(("base", "exponent"), [(0, -1), (0.0, -2.5), (False, -1)])

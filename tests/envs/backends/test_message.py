@@ -197,7 +197,7 @@ def test_a_taken_id_is_passed_over_by_trying_again():
     for count in (3, 4):
         result = live.call(Call("add_contact", ("Eve",)))
         assert type(result.error) is AlreadyExists
-        assert f"USR00{count}, is taken" in result.error.message
+        assert f"USR00{count} is taken" in result.error.message
         assert result.changed
         assert state(live) == {**DEFAULTS, "current_user": "USR001", "user_count": count}
     assert live.call(Call("add_contact", ("Eve",))).value["user_id"] == "USR005"

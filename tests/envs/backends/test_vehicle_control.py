@@ -153,7 +153,7 @@ def test_fill(level, amount, after):
         (10.0, -1, InvalidArgument, "Cannot add -1 gallons"),
         (10.0, 40.1, InvalidArgument, "give 40.0 or less"),
         (60.0, 0, InvalidArgument, "give 0 or less"),
-        (-1, 0.5, Refused, "less than 0"),
+        (-1, 0.5, Refused, "Add at least 1 gallons"),
         (None, 5, Refused, "fuelLevel is None"),
         (10.0, "5", InvalidArgument, "fuelAmount = '5'"),
         (10.0, 10**400, InvalidArgument, "fuelAmount"),
