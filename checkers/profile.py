@@ -69,8 +69,7 @@ class MultiTurnRules(NamedTuple):
     """Whether needed facts are judged instead of all results; the state is judged in both cases."""
     order_may_mean_nothing: bool
     judges_guesses: bool
-    """Whether an invented value fails a turn. In a turn that needs no calls, a call of an unknown
-    function fails the turn, too."""
+    """Whether an invented value or function counts as a mistake."""
     judges_trace: bool
     """Whether a prohibited call or a wrong order counts as a mistake."""
 

@@ -33,7 +33,7 @@ _DIGITS = 3
 _MIN_FACT_CHARS = 4
 """Strings of at least this length rarely occur twice by chance."""
 _MAX_OMITTED = 6
-"""For a turn with more changes, the test omits only one call at a time."""
+"""If a turn has more changes, the test omits only one call at a time."""
 
 _ROUNDING = 0.01
 """Maximum relative error of a rounded argument."""

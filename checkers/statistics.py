@@ -95,7 +95,6 @@ def share_interval(clusters: Collection[Cluster]) -> tuple[float, float]:
 def difference_interval(clusters: Collection[Cluster], largest: float = 1.0) -> tuple[float, float]:
     """Return the 95% interval of a mean difference (Bonett and Price, 2012).
 
-    Two artificial clusters are added: one has the difference ``largest``, the other ``-largest``.
     If every cluster has one pair, the interval is Bonett and Price's.
     """
     number, mean, spread = _measure_spread(clusters)

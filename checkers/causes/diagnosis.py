@@ -460,7 +460,7 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield the model's calls in the preceding turns without ground-truth calls."""
+    """Yield the model's calls in the preceding turns that needed no calls."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
@@ -485,7 +485,7 @@ def _list_inherited(case: _FailedTurn) -> list[Difference]:
 
 
 def _list_displaced(case: _FailedTurn) -> list[Difference]:
-    """Return the wrong values that right calls set because the earlier state was wrong."""
+    """Return the wrong state changes that were made by right calls."""
     changes = [change for _, act in case.displaced for change in act.changes]
     return filter_touching(changes, case.failure.differences)
 
