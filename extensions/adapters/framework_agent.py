@@ -127,7 +127,7 @@ class FrameworkAgent:
 
 
 async def _finish(turn: Awaitable[Any]) -> Any:
-    """Return the answer of a turn. Convert SystemExit, which would end the whole program."""
+    """Await a turn. If the turn raises SystemExit, raise RuntimeError instead."""
     try:
         return await turn
     except SystemExit as error:

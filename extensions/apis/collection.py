@@ -101,7 +101,7 @@ class ApiCollection(NamedTuple):
         return text.encode("utf-8", "backslashreplace"), b"\n"
 
     def usable(self, max_seconds: float = MAX_SECONDS) -> Self:
-        """Return a copy with the usable answers and the functions that have a usable answer."""
+        """Return a copy with only the usable answers and their functions."""
         kept = [
             answer
             for answer in self.answers
@@ -112,7 +112,7 @@ class ApiCollection(NamedTuple):
         return self._replace(functions=functions, answers=kept)
 
     def yields(self, max_seconds: float = MAX_SECONDS) -> Iterator[tuple[str, int]]:
-        """Yield the number of functions: in total, omitted for each reason, and kept."""
+        """Count all functions, the omitted functions by reason, and the kept functions."""
         usable = {function.name for function in self.usable(max_seconds).functions}
         reasons: dict[str, int] = {}
         for function in self.functions:

@@ -24,8 +24,7 @@ _FUNCTIONS_PER_REQUEST = 6
 _MIN_WORDS = 8
 _MAX_TURNS, _MAX_CALLS = 4, 4
 _MAX_COMMON = 0.7
-"""Maximum share of words that two turns may have in common; above it, the turns count as the same
-request."""
+"""Maximum share of words that two turns may have in common."""
 PERSONAS = ("a student", "a shop owner", "a journalist", "a nurse", "a developer", "a pensioner")
 _PROMPT = """\
 Write {count} requests of users to an assistant that can call these functions. The recorded calls

@@ -133,11 +133,7 @@ def _value(given: object, kind: str) -> Any:
 def _read_openapi(
     value: Mapping[str, Any], where: str
 ) -> Iterator[tuple[ApiFunction, ApiAnswer | None]]:
-    """Yield each operation as a function, and its example answer.
-
-    The example answer has the example arguments and the example response. If one of these is
-    missing, the example answer is None.
-    """
+    """Yield each operation as a function, with its example answer or None."""
     for operation in openapi.functions(value, where):
         document = operation.document
         properties: dict[str, Any] = {}

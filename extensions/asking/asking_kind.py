@@ -139,7 +139,7 @@ class AskingKind(ComparedCallsKind):
         profile: Profile,
         recorded: RecordedEpisode | None,
     ) -> RejudgedSingleTurn:
-        """Return the judged answer with a note that names the missing value."""
+        """Judge the answer again, and name the missing value."""
         examined = super().examine(prepared, found, profile, recorded)
         aim = f"The request does not state {MissingValue.of(prepared.trajectory)}."
         aim += " The model should ask for this value."

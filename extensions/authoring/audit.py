@@ -233,7 +233,7 @@ def find_agreement(
 
 
 def _voice(truth: Sequence[ExecutedTurn], runs: Collection[JudgingResult]) -> JudgingResult | None:
-    """Return a run with the majority's final state; None if no state has a majority."""
+    """If more than half of the runs end in the same state, return one of these runs."""
     ended = [run for run in runs if len(run.outcomes) == len(truth)]
     for _, alike in _group_by_state([(run, run.outcomes[-1].snapshot) for run in ended]):
         if 2 * len(alike) > len(runs):

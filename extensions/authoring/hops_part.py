@@ -38,7 +38,7 @@ class HopsPagePart(PagePart):
     def about(self) -> Json:
         """Return the score for each number of hops; empty if all entries have the same number."""
         parts = [score_part(str(hops), self._groups[hops]) for hops in sorted(self._groups)]
-        found = Breakdown("Score by number of hops in the ground truth", parts)
+        found = Breakdown("Score by number of hops", parts)
         return {"hops": found.to_json()} if len(parts) > 1 else {}
 
 

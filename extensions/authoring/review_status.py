@@ -240,10 +240,8 @@ class ReviewerAgreement(NamedTuple):
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
     """Return the agreement of each pair of reviewers.
 
-    Each pair of reviewers has up to two figures. One covers the entries that both saw in the same
-    version, and the other covers all entries. If both saw several versions of an entry, the reviews
-    of the last common version are compared. Without a common version, each reviewer's last review
-    counts.
+    Each pair of reviewers has up to two figures. The first figure covers only entries that both
+    reviewers saw in the same version. The second figure covers all entries.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

@@ -76,7 +76,7 @@ RULES = (
     ),
     Rule(
         empty_turns.WAITS,
-        "a turn without ground truth lacks a value or function that a later turn supplies",
+        "a turn without ground truth lacks a value or a function",
         replays=empty_turns.check_waiting,
     ),
     Rule(
@@ -107,7 +107,7 @@ RULES = (
     ),
     Rule(
         alternatives.ACCEPTS,
-        "the results of an accepted alternative and of the replaced call share a word",
+        "an accepted alternative returns at least one word of the original result",
         replays=alternatives.check_alternatives,
     ),
     Rule(

@@ -1,7 +1,7 @@
 """Statistics of a data set: size, variety and difficulty.
 
 ``FIGURES`` lists the statistics, which are the same for all data sets. The ground truth is
-replayed. Calls that Turnwise compares, but does not execute, have no results.
+replayed.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ GRAM = 5
 ALIKE = 0.2
 """Texts are near duplicates if the Jaccard index of their word sequences reaches this value."""
 _VOCABULARY = 7_000
-"""Only this many words are searched for distinct words. This makes data sets of different sizes
-comparable."""
+"""Maximum number of words that are counted. The limit makes data sets comparable."""
 
 _WORD = re.compile(r"[a-z0-9]+(?:['\u2019][a-z]+)?")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -44,8 +43,7 @@ _POLITE = re.compile(
     re.IGNORECASE,
 )
 _MAX_PAIRS = 2_000
-"""Number of word pairs that are counted per backend. A larger sample would have a smaller share of
-distinct pairs."""
+"""Maximum number of word pairs that are counted per backend."""
 _TELLING = 4
 """Minimum length of a word of a function's name. A message with such a word mentions the
 function."""
@@ -82,7 +80,7 @@ class EntryCounts(NamedTuple):
     hops: int = 0
     """Length of the longest chain of calls; each call uses the result of the previous call."""
     needed: int = 0
-    """Number of calls that a later call of the same turn needs to succeed."""
+    """Number of calls without which a later call of the turn would fail."""
     undictated: int = 0
     """Number of needed calls that the turn's messages do not mention. The messages contain neither
     the function nor a string of the call."""
@@ -96,7 +94,7 @@ class EntryCounts(NamedTuple):
     language: str | None = None
     """Programming language of the arguments, if the entry contains its function documents."""
     domains: Sequence[str] = ()
-    """Name prefixes of the described functions, or the tables of a database."""
+    """Prefixes of function names, or names of database tables."""
     types: Sequence[str] = ()
     """Types of the parameters in the function documents."""
 
@@ -183,12 +181,12 @@ class Statistics:
 
     @property
     def offered_where_described(self) -> list[int]:
-        """Number of offered functions, for each entry with its own function documents."""
+        """Number of offered functions of each entry with function documents."""
         return [entry.offered for entry in self.entries if entry.language]
 
     @property
     def effective_functions(self) -> float:
-        """Diversity of the functions: the exponential of the entropy of their frequencies."""
+        """Diversity of the called functions: the exponential of the entropy."""
         total = self.functions.total()
         shares = [count / total for count in self.functions.values()]
         return exp(-sum(share * log(share) for share in shares)) if total else 0.0
@@ -217,7 +215,7 @@ class Statistics:
         return len(set(list(chain.from_iterable(self.said))[:_VOCABULARY]))
 
     def grams(self, size: int) -> tuple[int, int]:
-        """Return the number of distinct sequences of ``size`` calls, and the number of all."""
+        """Count the distinct sequences of ``size`` calls and all sequences of this size."""
         found = []
         for entry in self.entries:
             calls = [name for turn in entry.turns for name in turn]
@@ -457,7 +455,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "effective functions",
-        "diversity of the functions: the exponential of the entropy of their frequencies",
+        "diversity of the called functions: the exponential of the entropy",
         lambda s: f"{s.effective_functions:.0f}",
     ),
     DatasetFigure(
@@ -472,12 +470,12 @@ FIGURES = (
     ),
     DatasetFigure(
         "pairs of calls",
-        "distinct pairs of consecutive calls, as a share of all such pairs",
+        "share of distinct pairs among all pairs of consecutive calls",
         lambda s: _format_share(*s.grams(2)),
     ),
     DatasetFigure(
         "triples of calls",
-        "distinct triples of consecutive calls, as a share of all such triples",
+        "share of distinct triples among all triples of consecutive calls",
         lambda s: _format_share(*s.grams(3)),
     ),
     DatasetFigure(
@@ -515,7 +513,7 @@ FIGURES = (
     ),
     DatasetFigure(
         "undictated preconditions",
-        "calls that a later call needs, but that the user does not mention",
+        "needed calls that the user does not mention",
         _share_undictated,
     ),
     DatasetFigure(
@@ -575,7 +573,7 @@ def _format_ranked(found: Counter[str]) -> str:
 _SINGLE_TURN = (
     DatasetFigure(
         "languages",
-        "share of each programming language among the entries with function documents",
+        "share of each programming language",
         lambda s: _format_ranked(s.languages),
     ),
     DatasetFigure(

@@ -33,7 +33,7 @@ _EXTRA: Mapping[str, frozenset[str]] = {
     "never_says": frozenset(),
     "python": frozenset(),
 }
-"""Fields that each kind of check accepts in addition to the common fields."""
+"""Additional fields of each kind of check."""
 
 
 class CheckFailure(NamedTuple):
@@ -57,7 +57,7 @@ class CheckedEpisode:
 
     entry: str
     outcomes: Sequence[ExecutedTurn]
-    """Outcomes of the turns that the episode reached."""
+    """Outcome of each executed turn."""
     words: Sequence[str] | None
     """Answer of each turn; None if the answers are unknown. A ground truth, for example, has no
     answers."""
@@ -255,8 +255,7 @@ def read_checks(members: object, where: str, turns: int | None = None) -> tuple[
 
 
 _KNOWN: dict[str, EpisodeCheck] = {}
-"""Registered check functions by path. A function from a notebook, for example, cannot be imported
-from its path."""
+"""Registered check functions by path, for example functions from a notebook."""
 
 
 def remember(path: str, check: EpisodeCheck) -> None:

@@ -33,7 +33,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
 
 NAME = "checks"
-"""Name of the extension, and of the measure for partial credit."""
+"""Name of the extension and of its metric."""
 
 
 class EntryChecks(NamedTuple):

@@ -80,7 +80,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if len(marker.args) > 1 or not marker.kwargs.keys() <= {"dataset", *_SELECTION}:
         known = ", ".join(_SELECTION)
         raise pytest.UsageError(
-            f"{metafunc.definition.nodeid}: the marker accepts only dataset, {known}"
+            f"{metafunc.definition.nodeid}: the marker has only these arguments: dataset, {known}"
         )
     entries = _entries(*marker.args, **marker.kwargs)
     metafunc.parametrize("entry", entries, ids=[entry.id for entry in entries])

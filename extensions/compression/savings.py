@@ -27,8 +27,7 @@ class TokenSavings(NamedTuple):
     kept: int = 0
     """Number of tokens after compression."""
     values: int = 0
-    """Number of needed values: values that a later call copies from a result, and that no user
-    message contains."""
+    """Number of needed values, which later calls copy from results."""
     lost: int = 0
     """Number of needed values that no compressed result contains."""
     entries: int = 0

@@ -1,8 +1,9 @@
 """Shortening of structured results: first strings are shortened, then lists.
 
-A shortened result is still a JSON or Python literal. Objects in a list become rows of a table.
-If all objects have the same value in a field, the value is stated once. If the result is still too
-long, the largest fields are omitted. The result then lists the names of the omitted fields.
+A shortened result is still valid JSON or a Python literal. Objects in a list become rows of a
+table. If all objects have the same value in a field, the value is stated once. If the result is
+still too long, the largest fields are omitted. The result then lists the names of the omitted
+fields.
 """
 
 from __future__ import annotations

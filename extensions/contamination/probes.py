@@ -81,7 +81,7 @@ class ProbeSummary(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """One-sided p-value: the probability of recognising at least as many texts by guessing."""
+        """One-sided p-value for the number of recognised texts."""
         chance, asked = 1 / CHOICES, self.asked
         terms = (
             comb(asked, n) * chance**n * (1 - chance) ** (asked - n)

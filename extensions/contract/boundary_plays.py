@@ -37,8 +37,7 @@ _TIMES = (
 )  # fmt: skip
 """Boundary times, such as the end of the last possible year."""
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
-"""``_RICH``: maximum number of large states. ``_LATEST``: maximum number of configs that use
-``_TIMES[0]``. ``_OTHER_TIMES``: maximum number of configs for each other time in ``_TIMES``."""
+"""Maximum number of large states, and maximum number of configs per boundary time."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
 """``_MAX_NUMBERS``: maximum number of configs with a boundary number. ``_MAX_USED_UP``: maximum
 number of playthroughs in which a call reduces a field to 0 or to an empty list."""
@@ -48,11 +47,7 @@ _NEW_NAME = "Nemo"
 
 @cache
 def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
-    """Return two kinds of playthroughs.
-
-    Some start from boundary values. In others, the first call reduces a field to 0 or to an empty
-    list.
-    """
+    """Return playthroughs that start from or lead to boundary values, such as 0."""
     maker = PlayMaker(subject)
     maker.proven.update({name: [*calls] for name, calls in list_proven(subject).items()})
     rich = rich_starts(subject, scripts(subject), _RICH)
@@ -69,12 +64,11 @@ def boundary_scripts(subject: CheckedEnvironment) -> Sequence[RecordedPlay]:
 
 
 def _find_after(call: Call, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return ``call`` as the first call of a playthrough, then calls of untried functions."""
     return maker.find_untried(play) if play.calls else call
 
 
 def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPlay) -> Call | None:
-    """Return a call without optional arguments; the function was not called before."""
+    """Return a call of an untried function without optional arguments."""
     call = maker.find_untried(play)
     if call is None:
         return None
@@ -84,7 +78,7 @@ def _find_shorter(subject: CheckedEnvironment, maker: PlayMaker, play: RandomPla
 
 
 def _find_new_name(subject: CheckedEnvironment, play: RandomPlay) -> Call | None:
-    """Return the next call that succeeded before, with ``_NEW_NAME`` as an argument."""
+    """Return a successful call with ``_NEW_NAME`` in place of an argument."""
     calls = [
         Call(tool.name, (), {**given[-1], each.name: _NEW_NAME})
         for tool in subject.tools
@@ -237,10 +231,9 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """For each field that a call reduced, yield configs in which this call uses up the field.
+    """Yield configs in which the same call reduces a field to 0 or to an empty list.
 
-    For example, a payment reduces a balance from 50 to 20. The new config has the balance 30, so
-    the same payment leaves 0.
+    For example, the config has the balance 30 if the payment is 30.
     """
     for difference in list_differences(then, now):
         old, new = difference.expected, difference.actual

@@ -21,8 +21,7 @@ from typing import Any
 from extensions.contract.source_lines import line_in
 
 _OFFSET = datetime.timedelta(days=11_000, hours=5, minutes=7, seconds=13, microseconds=123457)
-"""An offset of 30 years moves the clock away from most dates in a config. The year, month,
-day of the week, hour, minute and second of a time all change."""
+"""An offset of 30 years moves the clock away from most dates in a config."""
 _COUNTERS = ("time", "monotonic", "perf_counter", "process_time")
 _READERS = ("localtime", "gmtime", "ctime")
 _MACHINE = (

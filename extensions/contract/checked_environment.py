@@ -55,31 +55,28 @@ PACK = LongContextPack(
 
 EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("results", "MathAPI"): (
-        "like BFCL's function, returns numbers that JSON does not have, such as infinity"
+        "as in BFCL, some functions return infinity, which is not a JSON number"
     ),
     ("results", "VehicleControlAPI.get_outside_temperature_from_google"): (
-        "like BFCL's function, returns additional fields if long-context material is loaded"
+        "the function returns additional fields in a long context, as in BFCL"
     ),
     ("results", "TravelAPI.verify_traveler_information"): (
-        "like BFCL's function, adds a key that the result type does not declare"
+        "the function returns an undeclared key, as in BFCL"
     ),
     ("outcomes", "VehicleControlAPI.get_outside_temperature_from_weather_com"): (
-        "like BFCL's function, never succeeds"
+        "the function never succeeds, as in BFCL"
     ),
     ("key order", "GorillaFileSystem"): "the first directory is the root, as in BFCL's backend",
     ("reached states", "GorillaFileSystem"): (
-        "like BFCL's backend, accepts file names that a config may not contain"
+        "the functions accept file names that a config may not contain, as in BFCL"
     ),
-    ("reached states", "TwitterAPI.comment"): (
-        "like BFCL's backend, uses integer keys for new comments, but string keys in a config"
-    ),
+    ("reached states", "TwitterAPI.comment"): "new comments have integer keys, as in BFCL",
     ("memory", "GorillaFileSystem._path"): "no config of BFCL sets the working directory",
     ("memory", "TravelAPI.insurances"): "no config of BFCL sets this field",
     ("memory", "TravelAPI.support_messages"): "no config of BFCL sets this field",
     ("memory", "VehicleControlAPI.cruiseSpeed"): "no config of BFCL sets this field",
 }
-"""Exemptions from checks. Each key is a check, and an environment, function or field that the check
-skips. Each value is the reason.
+"""Exemptions from checks, with reasons. Each key names a check and its exempted subject.
 
 The decorator ``@writes_even_refused`` marks functions whose refused calls can change the state.
 """
@@ -333,7 +330,7 @@ class CheckedEnvironment:
         return self.worlds.get(name, self.backend)
 
     def start_of(self, snapshot: Snapshot, pack: LongContextPack | None = None) -> StartState:
-        """Convert a state to configs; the configs omit state fields that have no config key.
+        """Convert a state to configs.
 
         Raises ContractViolation if the state is not JSON.
         """
@@ -374,8 +371,7 @@ class CheckedEnvironment:
     ) -> ContractViolation:
         """Return a finding about a function, a call, the class or an attribute of the class.
 
-        ``part`` selects a line of the function, such as a parameter's line. See
-        ``source_places.function``.
+        ``part`` is the name of a parameter, or the first words of a docstring line.
         """
         if isinstance(at, (Tool, Call)):
             tool = self.all_tools[at.name]
@@ -403,7 +399,7 @@ class CheckedEnvironment:
         return ContractViolation(at, f"{self.name} raises {said}")
 
     def _say_small(self, configs: Mapping[str, Any]) -> str:
-        """Return the numbers <= 0 of the config; such numbers often cause endless loops."""
+        """Return zeros and negative numbers of the config, which often cause endless loops."""
         own = {name: configs[name] for name in self.own_names if name in configs}
         small = dict.fromkeys(
             f"{field} = {number!r}"

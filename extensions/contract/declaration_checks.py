@@ -48,12 +48,8 @@ def fields(subject: CheckedEnvironment) -> None:
     taken = {*backend.KEYS, *_read_by_load(subject)}
     for key in backend.Config.__annotations__:
         if key not in taken:
-            advice = (
-                "add a field of this name, an entry in `RENAMED`, or a `_load` that reads the key"
-            )
-            raise subject.config_broken(
-                key, f"the key {key} has no effect: no field holds its value; {advice}"
-            )
+            advice = "add a field of this name, or read the key in `_load`"
+            raise subject.config_broken(key, f"the key {key} has no effect; {advice}")
 
 
 def _is_code(value: object) -> bool:
@@ -99,7 +95,7 @@ def _read_by_load(subject: CheckedEnvironment) -> set[str]:
 def config_types(subject: CheckedEnvironment) -> None:
     """Check that all types of a config are JSON types.
 
-    A backend of plain functions converts dataclasses and other types of its state from JSON.
+    This check skips backends of plain functions.
     """
     config = subject.backend.Config
     if subject.backend.check_config.__module__ == plain_functions.__name__:

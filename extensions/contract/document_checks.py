@@ -58,7 +58,7 @@ def find_result_error(tool: Tool, value: Any) -> str | None:
         detail = error.errors()[0]
         where = json_path(value, detail["loc"])
         return (
-            f"but the result is not of the declared type: {where.lstrip('.') or 'the value'}: "
+            f"which is not of the declared type: {where.lstrip('.') or 'the value'}: "
             f"{lower_first(detail)}"
         )
     return None
@@ -80,7 +80,7 @@ def find_key_error(tool: Tool, value: object) -> str | None:
     if not (described and isinstance(value, dict)):
         return None
     for key in value.keys() - described.keys():
-        return f"but the docstring does not describe the key {key}"
+        return f"but the docstring lacks the key {key}"
     for key, text in described.items():
         if key not in value and not _CONDITION.search(text):
             return f"but the docstring says that the key {key} always exists"
@@ -159,8 +159,7 @@ def _agree(example: ExampleCall, result: Result) -> bool:
 def outcomes(subject: CheckedEnvironment) -> None:
     """Check that the docstring of each function shows a successful call and a refused call.
 
-    A function that never refuses a call needs only the successful call. Random calls from the
-    initial state of the examples show which functions refuse calls.
+    A function that never refuses a call needs only the successful call.
     """
     refused: dict[str, Call] = {}
 

@@ -63,7 +63,7 @@ SPECIAL_TEXTS = (
     "B, 'a'",
     "*'",
 )
-"""Strings with quotes, commas and brackets. Code that builds calls as text often fails on them."""
+"""Strings with quotes, commas and brackets, which code often escapes wrongly."""
 _IDS = ("1", "2", "3")
 _INTEGERS = (0, 1, 2, -1, 5, 10, 50, 1000, 10**12)
 _NUMBERS = (*_INTEGERS, 0.5, -2.5)
@@ -91,9 +91,9 @@ an argument comes from the record of its call. ``_SHARE_ONCE``: share of lists w
 items."""
 _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0.2
 """``_SHARE_PROVEN``: share of calls that copy arguments of a successful call. ``_SHARE_KEPT``:
-probability that an argument of the successful call is copied. ``_SHARE_KEPT_NAME``: probability
-that a string is copied if the known values do not contain it. ``_SHARE_LONGER``: probability that a
-copied list gets more items."""
+probability that an argument of the successful call is copied. ``_SHARE_KEPT_NAME``: the same
+probability for unknown strings. ``_SHARE_LONGER``: probability that a copied list gets more
+items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Offsets that turn a time into a nearby time, such as the same time on the next day."""
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -116,7 +116,7 @@ class ShownValue(NamedTuple):
     words: frozenset[str]
     value: str | int | float
     nearest: frozenset[str]
-    """Words of the key that is nearest to the value."""
+    """Words of the last key on the path."""
     records: tuple[int, ...] = ()
     """Identifiers of the objects that contain the value."""
 
@@ -133,7 +133,7 @@ class ShownValues(list[ShownValue]):
         self._fitting: dict[tuple[int, str], tuple[object, list[Any], list[Any]]] = {}
 
     def list_fitting(self, schema: Mapping[str, Any], name: str) -> tuple[list[Any], list[Any]]:
-        """Return all fitting values, and those whose paths are most similar to ``name``."""
+        """Return all fitting values, and the fitting values with the most similar names."""
         key = id(schema), name
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()
@@ -505,7 +505,7 @@ def _words(name: object) -> frozenset[str]:
 def inline_config_schema(kind: type, depth: int = 4) -> Mapping[str, Any]:
     """Return the JSON Schema of an initial config, with definitions in place of references.
 
-    References that are nested deeper than ``depth`` become null.
+    ``depth`` limits the nesting of the definitions.
     """
     schema = make_config_schema(kind)
     definitions = schema.get("$defs", {})

@@ -60,6 +60,6 @@ def run(options: Options) -> int:
 
 
 def print_yields(found: ApiCollection, max_seconds: float) -> None:
-    """Print how many functions can be called, and why the others cannot be called."""
+    """Print how many functions were kept, and how many were omitted for each reason."""
     for reason, count in found.yields(max_seconds):
         say(f"  {reason:<12} {count:>5}")

@@ -72,10 +72,7 @@ def _read_calls(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _known_calls(found: ApiCollection) -> list[tuple[str, dict[str, Any]]]:
-    """Return the calls of all stored answers.
-
-    Add a call without arguments for each other function that has no required parameters.
-    """
+    """Return all recorded calls and the calls that need no arguments."""
     calls = [(answer.function, answer.arguments) for answer in found.answers]
     known = {name for name, _ in calls}
     free: list[tuple[str, dict[str, Any]]] = [

@@ -35,11 +35,11 @@ from trajectories.schema import MULTI_TURN, Category, Trajectory
 EXAMPLE = "turnwise dataset validate --category base"
 
 PROBLEMS = 1
-"""Exit status after errors; with ``--strict-warnings``, also after warnings."""
+"""Exit status if the data has errors."""
 PAGE = 30
 """Maximum lines of findings that are printed without ``--all``."""
 _MAX_SILENT_SHARE = 0.01
-"""Maximum share of dialogues that a silent agent may pass; above it, a warning is printed."""
+"""The command warns if a silent model passes a larger share of the dialogues."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,7 +105,7 @@ class Graph:
     needs: Mapping[str, tuple[Call, ...]]
     """Maps the name of a function or backend to preparatory calls, such as a login."""
     empty: Mapping[str, Any]
-    """Maps ``function.field`` to the field's value after a call without changes or hits."""
+    """Maps ``function.field`` to the field's value after a call that found nothing."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Edge]:
@@ -166,7 +166,7 @@ class Graph:
         )
 
     def prepared(self, session: Session, call: Call) -> tuple[list[Call], Result] | None:
-        """Make the preparatory calls that a call needs, then make the call.
+        """Make a call after its preparatory calls, such as a login.
 
         Returns:
             The executed calls and the last result. None if ``call`` fails; the session then stays

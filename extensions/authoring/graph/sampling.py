@@ -104,8 +104,8 @@ def sample(
     """Sample a path of limited length that first visits the wanted functions and edges.
 
     Random moves call only functions of the backends in ``focus``. If ``want`` names functions or
-    edges, ``focus`` defaults to all backends, and every turn has room for ``calls_per_turn`` calls.
-    If ``want`` is empty, ``focus`` defaults to one to three randomly chosen backends.
+    edges, ``focus`` defaults to all backends. If ``want`` is empty, ``focus`` defaults to one to
+    three randomly chosen backends.
     """
     random = Random(seed)
     wishes = list(want or ())

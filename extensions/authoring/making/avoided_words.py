@@ -23,8 +23,7 @@ from trajectories.vocabulary import (
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LONG = 4
-"""Two words that both have at least this length also clash if one word begins with the other.
-Shorter words clash only if they are equal."""
+"""Minimum length of long words. Two long words clash if one begins with the other."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _WHOLE = ("sort", "tail", "wc", "diff", "rmdir")
 """Functions whose results depend on whole files or directories."""
@@ -37,12 +36,10 @@ def find_meant_words(
 
     Generated items must avoid:
 
-    - Words that resemble a word of the user or of a ground-truth argument. Only words of generated
-      items and of people's names are compared.
-    - Airports and days that the user or the ground truth mentions. A day without a year stands for
-      this day of every year.
+    - Words that resemble words of the user or of the ground truth.
+    - Airports and days that the user or the ground truth mentions.
     - Numbers in ``said``.
-    - Names of files that a ground-truth call reads as a whole.
+    - Names of files that the ground truth reads as a whole.
 
     For a long context, ``phrases`` is None, because the items imitate the scenario's texts. The
     function then also returns words that the scenario's texts and the user's messages have in

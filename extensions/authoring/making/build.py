@@ -73,7 +73,7 @@ def compose(
                 config=longer.config,
                 long_context=longer.long_context,
             )
-    message = f"missing_parameter: generated items of all {SEEDS} seeds contain the omitted value"
+    message = "missing_parameter: the generated items contain the omitted value; omit another value"
     raise DataError(scenario.id, message)
 
 

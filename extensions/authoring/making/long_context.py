@@ -1,7 +1,7 @@
 """Maker of long-context variants: a scenario in a world with many similar items.
 
 ``trajectories/long_context_generator.py`` generates the items from a seed when a session is loaded.
-This module makes sure that the generated items contain no words that could match a user's request.
+This module keeps words of the user's requests out of the generated items.
 The module replays the ground truth once without the items and once with the items. The module then
 adapts arguments and required information to the new results.
 """
@@ -38,24 +38,22 @@ from trajectories.vocabulary import KINDS
 SEEDS = 20
 """Maximum seeds that are tried."""
 MIN_CHARS, LONGER_CHARS = 24_000, 60_000
-"""Minimum length of all results of a ground truth, in characters. ``LONGER_CHARS`` applies to the
-entries that are made longer."""
+"""Minimum length of all results of a ground truth, in characters."""
 MAX_ITEMS = 2_400
 """Maximum number of generated items of a kind."""
 _LONGER_SHARE = 5, 8
-"""Numerator and denominator of the share of entries that the maker tries to make longer."""
+"""``LONGER_CHARS`` applies to five of eight entries."""
 _MARGIN = 1.06
-"""Factor by which the first seed's results exceed the wanted length. Other seeds can make the
-results slightly shorter."""
+"""Safety margin, because the length of the results differs between seeds."""
 _PROBED = 200
-"""Number of items per kind in a trial that measures the growth of the results."""
+"""Number of items of each kind in a first trial."""
 _MIN_SHARE = 0.05
-"""Kinds of items that cause less than this share of the results' growth are not used."""
+"""Each kind of items must add at least this share of the new characters."""
 MAX_COPIED_CHARS = 200
 """Maximum characters of generated items in a ground-truth argument."""
 
 MAX_LISTED = 50
-"""An answer need not name every item of a list that has more items than this."""
+"""If a list is longer, an answer does not have to name all items."""
 
 _Value = str | int | float
 
@@ -69,8 +67,6 @@ def lengthen(
     kept_whole: Sequence[str] = (),
 ) -> Trajectory | None:
     """Add items to a trajectory; return None if its results cannot become long enough.
-
-    The function tries several seeds until no filter of the ground truth selects generated items.
 
     Raises DataError if generated items make a needed value ambiguous, or if no seed works.
 
@@ -102,8 +98,8 @@ def lengthen(
         if filters_hold:
             return longer
     message = (
-        f"long_context: none of {SEEDS} seeds works, because a filter of the ground truth always "
-        "selects generated items"
+        "long_context: with every seed, a filter of the ground truth selects generated items; "
+        "use a narrower filter"
     )
     raise DataError(base.id, message)
 
@@ -178,14 +174,11 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
     "get_transaction_history": ("start_date",),
     "get_user_tickets": ("status",),
 }
-"""Functions with filter arguments, which must not select generated items."""
+"""Filter arguments of functions. The filters must not select generated items."""
 
 
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Count the characters in the results; also tell whether all filters exclude added items.
-
-    A filter is checked only if it selects no generated items in ``base``.
-    """
+    """Return the length of the results, and False if a filter selects added items."""
     short, long, bare = start(base), start(longer), start(by_hand)
     read, filters_hold = 0, True
     for turn, there in zip(base.turns, longer.turns, strict=True):
@@ -260,7 +253,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
 
 
 class _LongContextFacts:
-    """Updater of required information: finds the new value of each fact in the longer results."""
+    """Finds the new value of each required fact in the longer results."""
 
     def __init__(self) -> None:
         self._before, self._now = FactSources(), FactSources()
@@ -291,7 +284,7 @@ class _LongContextFacts:
         return made
 
     def _is_summed_up(self, fact: Fact) -> bool:
-        """Tell whether a fact names all items of a list that has become too long."""
+        """Tell whether a fact names all items of a long list."""
         return isinstance(fact, Items) and any(
             all(any(contains_value(item, member) for item in fact.items) for member in members)
             for members in self._listings
@@ -314,7 +307,7 @@ class _LongContextFacts:
                 made = replace(fact, items=tuple(taken))
         doubt = self._now.doubt(made)
         if doubt and doubt.serious and not self._before.doubt(fact):
-            raise DataError(where, f"tells: the results with added items do not contain {fact}")
+            raise DataError(where, f"tells: the longer results do not contain {fact}")
         return made
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
@@ -360,7 +353,7 @@ def _singulars(name: str) -> set[str]:
 
 
 class _ResultPlace(NamedTuple):
-    """Value of one field: ``was`` without added items, and ``now`` with added items."""
+    """Value of one field before and after items are added."""
 
     name: str
     """Name of the field."""
@@ -384,10 +377,7 @@ def _parse_number(value: _Value) -> float | None:
 
 
 def _pair_values(name: str, old: Any, new: Any) -> Iterator[_ResultPlace]:
-    """Pair the values at equal paths of two results.
-
-    If two lists have different lengths, pair the lengths of these lists.
-    """
+    """Pair the values at equal paths of two results."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in old:
             if key in new:
@@ -415,10 +405,9 @@ def _adapt_alternative(
 def _still_shows(
     was: AlternativeRead, is_now: AlternativeRead, short: Session, long: Session
 ) -> bool:
-    """Tell whether an alternative call shows an original value in the world with added items.
+    """Tell whether an alternative call still shows one of the original values.
 
-    For example, return False if ``tail`` shows only generated lines. Numbers that the ground-truth
-    call returns in this world count as original values, too.
+    For example, return False if ``tail`` shows only generated lines.
     """
     old, new = _list_lines(was.instead, short), _list_lines(is_now.instead, long)
     shown = _list_lines([is_now.call], long)
@@ -473,7 +462,9 @@ class _LongContextArguments:
             return value
         taken = self._text(value) if isinstance(value, str) else self.changes.get(value, value)
         if taken != value and any(contains_value(value, text) for text in self.said):
-            self.give_up(value, "has a new value in the results, but the user mentions the old one")
+            self.give_up(
+                value, "changes in the longer results, but a user message contains this value"
+            )
         return taken
 
     def _text(self, value: str) -> str:

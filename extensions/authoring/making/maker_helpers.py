@@ -19,7 +19,7 @@ from trajectories.schema import Category, LongContextSettings, Trajectory, Turn
 
 
 def variant_id(base: Trajectory, category: Category) -> str:
-    """Return the id of a base trajectory's variant in a category."""
+    """Return the id of the variant of a base trajectory."""
     return f"{category}_{base.id.removeprefix('base_')}"
 
 

@@ -1,8 +1,7 @@
-"""Maker of variants that lack a parameter or a function until a later turn.
+"""Maker of variants: a parameter or a function is missing until a later turn.
 
 Before the later turn, a model should make no call that changes state. A missing value
-must not be available elsewhere. While a function is missing, other functions must not be able to
-replace this function.
+must not be available elsewhere. Other functions must not replace a missing function.
 """
 
 from __future__ import annotations
@@ -46,8 +45,7 @@ def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
     if not find_supplied_values(base, notes):
         raise DataError(
             base.id,
-            "missing_parameter: the model can find the value before the user states it; "
-            "choose another value to leave out",
+            "missing_parameter: the model can find the omitted value itself; omit another value",
         )
     return derived(base, Category.MISSING_PARAMETER, turns=split_turn(base.turns, notes))
 
@@ -93,9 +91,6 @@ def _reorder(turn: Turn, notes: VariantNotes) -> Turn:
 
 def find_supplied_values(base: Trajectory, notes: VariantNotes) -> list[str | int | float]:
     """Return the needed values that the model can learn only from the user's answer.
-
-    Values in earlier messages, earlier results, function documents or the state (without secrets)
-    are left out. Values that a limited number of read-only calls return are also left out.
 
     Raises DataError if the turn in ``notes`` does not exist.
     """
@@ -147,7 +142,7 @@ FIRST_CALLS = 40
 """Maximum number of calls that are tried as the first call of a pair. Each leads to another
 state."""
 SECOND_CALLS = 12
-"""If pairs of calls are tried: maximum number of second calls per function."""
+"""Maximum number of calls per function that are tried as the second call of a pair."""
 STEPS = 6
 """Maximum number of intermediate results per function in a calculation."""
 

@@ -46,7 +46,7 @@ class MissingParameter(StrictRecord):
 
 @dataclass(frozen=True)
 class MissingFunction(StrictRecord):
-    """Functions that the entry offers one turn after the turn that needs them."""
+    """Functions that are missing in one turn and offered in the next turn."""
 
     turn: int
     """Index of the turn that needs the functions, counted in the base trajectory."""
@@ -99,8 +99,8 @@ class Scenario(StrictRecord):
     """Reason why the scenario has no long-context variant; empty if the variant exists."""
     kept_whole: tuple[str, ...] = ()
     """Names of files, folders, stock sectors (``technology``), tickets (``ticket 614``) and lists
-    (``watchlist``, ``followed``). A long context does not extend these files, folders and lists,
-    because a user message asks about their whole content.
+    (``watchlist``, ``followed``). No items are added to these files, folders and lists, because
+    the user asks for their whole content.
     """
     provenance: Mapping[str, str] = field(default_factory=dict)
     """Notes on the origin of the scenario, as keywords with short strings."""

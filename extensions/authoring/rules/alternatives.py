@@ -1,4 +1,4 @@
-"""Rule ACCEPTS: the results of an accepted alternative and of the replaced call share a word.
+"""Rule ACCEPTS: an accepted alternative returns at least one word of the original result.
 
 Alternatives that return a number are not checked, because the number can be a count. For example, a
 function can return the number of lines instead of the lines.

@@ -1,10 +1,10 @@
-"""Rule DUPLICATE: no question occurs twice. Rule DOCS: the function documents are correct.
+"""Rules for duplicate questions (DUPLICATE) and for wrong function documents (DOCS).
 
 Near duplicates have most of their words in common (Jaccard index of the word sets). Near
 duplicates share a rare word, so only pairs that share a rare word are compared.
 
 Our function documents are derived from signatures and docstrings, so DOCS checks the docstrings.
-BFCL's function documents are data files; DOCS compares these documents with the functions.
+DOCS also compares BFCL's function documents with the functions.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Rule WAITS: in a turn without ground truth, a value or a function must be missing.
+"""Rule WAITS: a turn without ground truth must lack a value or a function.
 
-In a later turn, the user states the missing value, or the entry offers the missing function. Before
-the later turn, no message and no read call may show the value. The call that needs the value must
-not accept every value. The results of the missing function must not be available from other
-functions.
+A later turn supplies the missing value or function. The model must not find the value earlier. The
+call that needs the value must not accept every value. The results of the missing function must not
+be available from other functions.
 """
 
 from __future__ import annotations
@@ -72,12 +71,10 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
             )
             yield entry.finding(WAITS, Severity.WARNING, index, "ground_truth", message)
     if category in LACKS_VALUE and not for_value:
-        message = (
-            f"{category}: there is no turn that needs a value which the user states only later"
-        )
+        message = f"in the category {category}, at least one turn must lack a value"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
     if category in LACKS_FUNCTION and not for_function:
-        message = f"{category}: there is no turn that needs a function which is offered only later"
+        message = f"in the category {category}, at least one turn must lack a function"
         yield entry.finding(WAITS, Severity.WARNING, None, "turns", message)
 
 
@@ -175,7 +172,7 @@ def _find_source(entry: Entry, index: int, value: _AwaitedValue) -> str:
 
 
 def _check_held_out(entry: Entry, index: int) -> Iterator[Finding]:
-    """Report the functions that a turn adds if earlier functions return the same results."""
+    """Report missing functions that other functions can replace."""
     offers = entry.trajectory.turns[index].offers
     late = [step for step in entry.turns[index] if step.function in offers]
     if not late or any(step.result.changed or not step.result.ok for step in late):
@@ -188,8 +185,5 @@ def _check_held_out(entry: Entry, index: int) -> Iterator[Finding]:
             return
         instead.append(source)
     names = ", ".join(dict.fromkeys(step.function for step in late))
-    message = (
-        f"the entry need not hold out {names}, because other calls return the same results: "
-        f"{brief(instead[0], 120)}"
-    )
+    message = f"other calls can replace the missing function {names}: {brief(instead[0], 120)}"
     yield entry.finding(WAITS, Severity.WARNING, index, "offers", message)

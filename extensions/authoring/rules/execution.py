@@ -226,7 +226,7 @@ MADE: Mapping[str, Existing] = {
 
 
 def check_unique(entry: Entry) -> Iterator[Finding]:
-    """Yield findings for calls that create an object that exists already."""
+    """Yield a finding for each call that creates an existing object again."""
     for step in entry.steps:
         error = step.result.error
         if isinstance(error, AlreadyExists):

@@ -26,7 +26,7 @@ class Severity(StrEnum):
     WARNING = "warning"
     """A person should check the entry, because the finding can be a false alarm."""
     INFO = "info"
-    """The finding reports a property that the author of the entry often intends."""
+    """The entry is usually correct."""
 
 
 class Finding(NamedTuple):
@@ -125,7 +125,7 @@ def apply(
 ) -> ReviewedFindings:
     """Split findings into excepted and other findings.
 
-    If ``whole`` is true, also report each unused exception whose rule and entry were checked.
+    If ``whole`` is true, also report unused exceptions.
     """
     bases = {trajectory.id: trajectory.base for trajectory in trajectories}
     checked = {*bases, *bases.values()}

@@ -1,9 +1,7 @@
 """Rules BULK, WHOLE and DATES, which check the generated items of an entry.
 
-WHOLE makes each ground-truth call again in a config without generated items, and compares the
-lengths of the two results. If the result without generated items is shorter, a list or file
-contains generated items. WHOLE reports user messages that ask for the last line, the size or the
-whole content of such a list or file.
+WHOLE finds lists and files with generated items. The rule reports user messages that ask for the
+last line, the size or the whole content of such a list or file.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _MAX_YEARS = 10
 """Maximum distance in years from the latest year in the text. Earlier years are ignored, because
 they are usually years of birth."""
 _MAX_DISTANCE = 3
-"""Maximum years between a day in the config and the nearest day that the scenario mentions."""
+"""Maximum years between a day in the config and the days of the scenario."""
 
 _FILES = ("cat", "tail", "wc", "sort", "diff")
 _WHOLE_OF: Sequence[tuple[tuple[str, ...], re.Pattern[str]]] = tuple(

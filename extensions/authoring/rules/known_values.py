@@ -54,7 +54,7 @@ from trajectories.example_steps import make_expected_step, make_expected_value
 PROVENANCE = "PROVENANCE"
 
 MIN_BOUND = 10
-"""Minimum documented limit for differences, such as the size of a tank minus its content."""
+"""Smaller limits are not used in calculations."""
 _ROUNDING = re.compile(r"\b(?:round|nearest|integer|whole|decimal|digit|precision)", re.IGNORECASE)
 
 
@@ -293,10 +293,7 @@ def _values_outside_enum(allowed: Sequence[Any], schema: Mapping[str, Any]) -> l
 def _find_untold(
     allowed: Sequence[Any], schema: Mapping[str, Any], language: Language, told: KnownValues
 ) -> UnclearOrigin | None:
-    """Return the reason why the model cannot know any allowed value of a parameter.
-
-    Return None if the model can know one allowed value, or if the parameter is optional.
-    """
+    """Return the reason why the model cannot know the value of a parameter, or None."""
     text, type_ = json.dumps(schema, ensure_ascii=False), read_expected_type(schema, language)
     found = []
     for option in allowed:

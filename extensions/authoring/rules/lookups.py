@@ -24,8 +24,7 @@ CALLS = 120
 PER_EPISODE = 50
 """Number of calls after which the session is restored, because a session has a call limit."""
 VALUES = 60
-"""Maximum number of values from results that are tried as arguments. Values that contain a word of
-the user come first, then values of the latest results."""
+"""Calls are tried with at most this number of values from results."""
 CALCULATOR = "MathAPI"
 """Backend without state: the same arguments always give the same result."""
 
@@ -132,7 +131,7 @@ def _read(
 
 
 def _calls(tool: Tool, known: Sequence[object]) -> Iterator[Call]:
-    """Yield calls with known values. Codes in the function's document replace known strings."""
+    """Yield calls with known values, or with the codes in the function's document."""
     codes = _CODE.findall(render_document(tool))
     if len(set(codes)) < MIN_CODES:
         return candidate_calls(tool, known, CALLS)

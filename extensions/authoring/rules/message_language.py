@@ -10,9 +10,8 @@ from trajectories.message_language import is_english
 
 LANGUAGE = "LANGUAGE"
 _WHY = (
-    "the user messages are not in English. Therefore, the rule ASKED does not apply, and required "
-    "information and the metric `asked` are not measured. The diagnosis recognises only "
-    "questions and common refusals"
+    "the user messages are not in English. The rule ASKED, required information and the metric "
+    "`asked` need English messages. The diagnosis recognises only questions and common refusals"
 )
 
 

@@ -7,9 +7,9 @@ this call. The seed selects the new values. The checker should reject each mutan
 
 BREVITY reports three kinds of superfluous calls:
 
-- Read calls that the checker does not require, because the model knows the facts (warning).
+- Read calls whose facts the model already knows (warning).
 - Write calls that change no state (warning).
-- Read calls with values that the user or another call of the turn also states (info).
+- Read calls whose values the user or another call states, too (info).
 
 If the checker accepts a turn although a state-changing call is missing, DETECT reports the call.
 """
@@ -59,7 +59,7 @@ class Mutant(NamedTuple):
 
     @property
     def kind(self) -> tuple[str, str]:
-        """The change, and the reason for its acceptance (empty if the checker rejects it)."""
+        """Kind of change, and the reason why the checker accepts the mutant."""
         if self.parameter is None:
             return f"{self.function} omitted", self.accepted
         return f"{self.function}: {self.parameter} changed", self.accepted
@@ -147,8 +147,8 @@ def _find_turns_without_trace(entry: Entry) -> Iterator[Finding]:
         unchanged = outcome.snapshot == state
         if outcome.acted and unchanged and not list_missing_results(outcome.results, seen):
             message = (
-                "the turn requires neither a new result nor a state change, so any call without "
-                "effect passes"
+                "the turn accepts any call without effect; require a new result or a change "
+                "of the state"
             )
             yield entry.finding(DETECT, Severity.ERROR, index, "ground_truth", message)
         seen += outcome.results

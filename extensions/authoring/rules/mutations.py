@@ -208,11 +208,10 @@ def _random(entry: Entry, turn: int, position: int = 0) -> Random:
 _KINDS: Mapping[str, tuple[bool, Callable[[Entry, int], Iterator[Calls]]]] = {
     "one function replaced": (True, _replace_functions),
     "a harmful write added": (True, _append_harmful_write),
-    "a missing value replaced by an invented value": (True, _guess_value),
+    "an invented value for a missing parameter": (True, _guess_value),
     "a call of a function that is offered later": (True, _call_absent_function),
     "a harmless read added": (False, _insert_harmless_read),
     "a failing call first": (False, _prepend_failing_call),
     "another order with the same results": (False, _reorder),
 }
-"""For each kind of change: whether the checker should reject it, and the function that makes the
-change."""
+"""Kinds of changes. True means that the checker should reject the change."""

@@ -21,7 +21,7 @@ from trajectories.replay_queries import ReplayQueries, read_truth_calls
 from trajectories.schema import Trajectory
 
 _TRUTH = ("ground_truth", "expects.answers")
-"""Prefixes of the fields that BFCL stores in a separate file."""
+"""BFCL stores fields with these prefixes in a separate file."""
 
 
 class TruthStep(NamedTuple):
@@ -163,7 +163,7 @@ class Entry:
         return self.trajectory.offered(tuple(self.template.tools), turn)
 
     def rejection(self, turn: int, calls: Sequence[Call | MalformedCall]) -> Failure | None:
-        """Judge the ground truth with ``calls`` in one turn; return the checker's failure or None.
+        """Judge the ground truth after ``calls`` replace the calls of one turn.
 
         Earlier turns are not executed again.
         """
@@ -182,12 +182,12 @@ class Entry:
         return None
 
     def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:
-        """Return the ground truth of a turn, in which ``calls`` replace the call of ``step``."""
+        """Return a turn's ground truth after ``calls`` replace the call of ``step``."""
         truth = self.calls[step.turn]
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 
     def is_told_by_others(self, step: TruthStep) -> bool:
-        """Tell whether the turn's other calls are an accepted alternative to the step's call."""
+        """Tell whether the entry accepts other calls of the turn in place of ``step``."""
         turn = self.trajectory.turns[step.turn]
         others = {text for index, text in enumerate(turn.ground_truth) if index != step.position}
         text = turn.ground_truth[step.position]

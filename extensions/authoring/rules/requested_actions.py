@@ -132,7 +132,7 @@ def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding
 
 
 def _requests(clause: str, order: list[str]) -> bool:
-    """Tell whether a clause has the verb in ``order`` and the stems of the other words."""
+    """Tell whether a clause contains the verb and the other words of an order."""
     verb, *objects = order
     heard = split_words(clause)
     return verb in heard and {stem(word) for word in objects} <= set(map(stem, heard))

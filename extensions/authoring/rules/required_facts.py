@@ -12,7 +12,7 @@ TELLS = "TELLS"
 
 
 def check_tells(entry: Entry) -> Iterator[Finding]:
-    """Yield a finding for each required fact that no message or result up to this turn contains."""
+    """Yield a finding for each required fact that the model cannot know."""
     if not any(turn.tells for turn in entry.trajectory.turns):
         return
     sources = FactSources()

@@ -37,7 +37,7 @@ _TOKEN = re.compile(r"[\w@#.:/$%-]*\w")
 
 
 def find_calculation(step: TruthStep, offered: Collection[str]) -> str:
-    """Name other calculator functions that can do a step's calculation, or return ""."""
+    """Return the names of calculator functions that can replace the call of a step."""
     call = step.call
     if not isinstance(call, Call) or step.before.tools[call.name].backend != CALCULATOR:
         return ""
@@ -76,7 +76,7 @@ def find_other_sources(entry: Entry, step: TruthStep, offered: Collection[str]) 
 def _find_source(
     fact: str | float, step: TruthStep, found: Sequence[ReadingCall], known: str
 ) -> str | None:
-    """Return a call that shows a fact; "" if the fact is known; None if no call shows it."""
+    """Return a call that shows a fact. For a known fact, return "" instead."""
     if isinstance(fact, str):
         return _find_text_source(fact, found, known)
     distinctive = not is_small(fact)

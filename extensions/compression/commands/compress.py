@@ -18,8 +18,8 @@ EXAMPLE = "turnwise compress --category long_context --limit 20"
 
 NOTES = (
     "The command shortens the results of ground-truth calls. It counts tokens and lost values. "
-    "A value is lost if a later call uses it, and if neither a message nor a shortened result "
-    "contains it. The second table divides each result above the limit "
+    "If a later call uses a value that the model no longer sees, this value is lost. "
+    "The second table divides each result above the limit "
     "into ten equal parts and counts the needed values in each part. It counts only values that "
     "occur exactly once in all results.\n"
 )

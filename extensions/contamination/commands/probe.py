@@ -20,8 +20,8 @@ EXAMPLE = "turnwise dataset probe --model gpt-5-mini --category base --limit 50"
 
 NOTES = (
     "The command makes three requests for each scenario. The model continues half of a user "
-    "message and writes paraphrases of the message. It then picks the published text from a list "
-    "with these paraphrases. One more request asks for the canary. exit status: 0 done, 2 bad "
+    "message and writes paraphrases of the message. The model must then tell the published "
+    "text from the paraphrases. One more request asks for the canary. exit status: 0 done, 2 bad "
     "input, 3 unanswered requests\n"
 )
 
@@ -62,8 +62,8 @@ def run(options: Options) -> int:
         say_json({**counts, **more, "canary": summary.has_canary, "results": results})
     else:
         say(
-            f"recognised among {CHOICES} texts: {summary.recognised} of {summary.asked} "
-            f"(chance {1 / CHOICES:.0%}, p {summary.p_value:.4f})"
+            f"recognised texts: {summary.recognised} of {summary.asked} "
+            f"(guessing: {1 / CHOICES:.0%}, p-value: {summary.p_value:.4f})"
         )
         say(
             f"continuations that repeat at least {SHARED_WORDS} published words: "

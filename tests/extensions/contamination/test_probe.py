@@ -58,7 +58,7 @@ def test_a_model_that_has_seen_the_data_recognises_and_continues_it(server, text
     assert probe(server) == 0
     said = capsys.readouterr().out
     count = len(texts)
-    assert f"recognised among 4 texts: {count} of {count} (chance 25%, p 0.0000)" in said
+    assert f"recognised texts: {count} of {count} (guessing: 25%, p-value: 0.0000)" in said
     assert "canary in an answer: yes" in said
     assert probe(server, "--json") == 0
     found = json.loads(capsys.readouterr().out)
@@ -78,7 +78,7 @@ def test_a_model_that_has_not_seen_the_data_is_near_chance(server, texts, capsys
 def test_answers_without_paraphrases_are_not_counted(server, capsys):
     server.answer = lambda _: as_json(completion({"role": "assistant", "content": "No."}))
     assert probe(server) == 0
-    assert "recognised among 4 texts: 0 of 0 (chance 25%, p 1.0000)" in capsys.readouterr().out
+    assert "recognised texts: 0 of 0 (guessing: 25%, p-value: 1.0000)" in capsys.readouterr().out
 
 
 def test_a_server_that_refuses_ends_the_command_with_one_line(server, capsys):

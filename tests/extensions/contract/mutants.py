@@ -91,7 +91,7 @@ def _docstring(old: str, new: str, finding: str, line: str) -> Mutant:
 
 MUTANTS: Sequence[Mutant] = (
     Mutant("fields", "`today = 0` without annotation", (("    next_id: int = 1\n", "    next_id: int = 1\n    today = 0\n"),), "today has no annotation", "today = 0"),
-    Mutant("fields", "a key of `Config` that has no field and that no `_load` reads", (("    next_id: int\n", "    next_id: int\n    today: int\n"),), "the key today has no effect: no field holds its value", "today: int"),
+    Mutant("fields", "a key of `Config` that has no field and that no `_load` reads", (("    next_id: int\n", "    next_id: int\n    today: int\n"),), "the key today has no effect; add a field", "today: int"),
     Mutant("config types", _CONFIG_TYPE, (("    next_id: int\n", "    next_id: dict[int, str]\n"),), "the keys of a JSON object are strings, not int", "next_id: dict"),
     Mutant("config types", _CONFIG_TYPE, (("    next_id: int\n", "    next_id: datetime.datetime\n"),), "JSON cannot express datetime", "next_id: datetime"),
     Mutant("example config", _EXAMPLE, (('"next_id": 3', '"next_id": 2'),), "items[1].id: 2 is taken", "{", "NAME.json"),
@@ -133,7 +133,7 @@ MUTANTS: Sequence[Mutant] = (
     Mutant("results", _RESULT, (("_list(self) -> dict[str, Sequence[Mapping[str, Any]]]:", "_list(self) -> dict[str, int]:"),), "not of the declared type: items: ", 'return {"items"'),
     _returns('return {"items": {1}}', "which is not JSON"),
     _returns('return {"error": "no"}', "raise a ToolError"),
-    Mutant("results", "a result with a key that the docstring does not describe, or without a described key", ((LIST, '        return {"items": self.items, "count": []}'),), "but the docstring does not describe the key count", 'return {"items"'),
+    Mutant("results", "a result with a key that the docstring does not describe, or without a described key", ((LIST, '        return {"items": self.items, "count": []}'),), "but the docstring lacks the key count", 'return {"items"'),
     _returns("return {1: self.items}", "an object that has a key other than a string"),
     *_asks(
         _CLOCK, "datetime.date.today()", "datetime.datetime.now().year", "datetime.datetime.now(datetime.UTC).day",

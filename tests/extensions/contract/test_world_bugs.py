@@ -366,7 +366,7 @@ FEW_CALLS_BUGS = {
         LISTED,
         LISTED.replace("}\n", ", 'late': 0}\n"),
         ["PREFIX_list()"],
-        "but the docstring does not describe the key late",
+        "but the docstring lacks the key late",
     ),
     "key that is missing": (
         state_checks.results,

@@ -70,7 +70,7 @@ def test_every_kind_is_judged_as_it_should_be() -> None:
         # The new ticket is known from making it.
         "one function replaced": 4,
         "a harmful write added": 5,
-        "a missing value replaced by an invented value": 1,
+        "an invented value for a missing parameter": 1,
         "a call of a function that is offered later": 1,
         "a harmless read added": 5,
         "a failing call first": 3,
@@ -90,7 +90,7 @@ def test_what_is_judged_otherwise_is_named() -> None:
     entry = Trajectory(
         "miss_param_desk", Category.MISSING_PARAMETER, ("TicketAPI",), CONFIG, (told, then)
     )
-    (tally,) = tallies([Entry(DATA, entry)], ["a missing value replaced by an invented value"])
+    (tally,) = tallies([Entry(DATA, entry)], ["an invented value for a missing parameter"])
     (judged,) = tally.unlike
     assert (judged.id, judged.turn, judged.reason) == ("miss_param_desk", 0, None)
     assert judged.calls == ("create_ticket(title='Dark screen', priority=77193)",)
@@ -99,11 +99,11 @@ def test_what_is_judged_otherwise_is_named() -> None:
 @pytest.mark.parametrize(
     ("category", "name"),
     [
-        (Category.MISSING_PARAMETER, "a missing value replaced by an invented value"),
+        (Category.MISSING_PARAMETER, "an invented value for a missing parameter"),
         (Category.MISSING_FUNCTION, "a call of a function that is offered later"),
         pytest.param(
             Category.COMPOSITE,
-            "a missing value replaced by an invented value",
+            "an invented value for a missing parameter",
             marks=pytest.mark.slow,
         ),
         pytest.param(

@@ -263,12 +263,12 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (forbidden_function_misspelt, VPN, r"OFFER: delete_tickets is not a function"),
     (forbidden_parameter_misspelt, VPN, "OFFER: close_ticket has no parameter id"),
     (failing_function_misspelt, VPN, "outages.read_ticket: .*OFFER: read_ticket is not a function"),
-    (no_turn_to_ask_in, WITHOUT_VALUE, "WAITS: miss_param: there is no turn that needs a value"),
+    (no_turn_to_ask_in, WITHOUT_VALUE, "WAITS: in the category miss_param, at least one turn must"),
     (no_bulk, LONG, "BULK: the ground truth reads no generated items"),
     (
         held_out_function_with_a_substitute,
         REPORT,
-        "WAITS: the entry need not hold out sort, .*results: cat",
+        "WAITS: other calls can replace the missing function sort: cat",
     ),
     (words_that_name_a_function, VPN, "ASKED: names the function get_ticket"),
 ]
