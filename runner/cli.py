@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _reopen_closed_streams() -> None:
     """Replace closed standard streams by the null device.
 
-    If a stream stayed closed, its messages would go to the next file that the command opens.
+    Without the replacement, messages would end up in the next file that is opened.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if vars(sys)[name] is None:

@@ -207,7 +207,7 @@ class Extension:
         return None
 
     def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
-        """Write the extension's reports on a finished run; options of ``eval`` select the reports.
+        """Write the extension's reports after a run.
 
         Raises DataError if a file cannot be written.
         """
@@ -244,7 +244,7 @@ class Extension:
         return template
 
     def undone(self, member: JsonObject) -> Sequence[StepUsage]:
-        """Return the usage of the episode's undone steps, as stored in the extension's data."""
+        """Return the usage of the steps that the episode has undone."""
         return ()
 
     def episode_lines(self, record: EpisodeRecord, turn: int | None) -> Iterator[OutputLine]:
@@ -263,7 +263,7 @@ class Extension:
         return None
 
     def figures(self) -> Sequence[FigureRow]:
-        """Return the rows of metrics for runs with the extension's data in their records."""
+        """Return the metrics that the extension adds to tables."""
         return ()
 
     def dataset(self, name: str, categories: Sequence[Category]) -> Dataset | None:

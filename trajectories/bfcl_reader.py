@@ -286,7 +286,7 @@ def load_pack(folder: Path) -> long_context.LongContextPack:
 def read_material(source: str) -> dict[str, Any]:
     """Read the long-context constants from a module's source, but do not execute the source.
 
-    Raises ValueError if the source cannot be parsed, or if a constant has no literal.
+    Raises ValueError if the constants cannot be read.
     """
     try:
         body = ast.parse(source).body

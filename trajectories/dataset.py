@@ -148,8 +148,8 @@ def load_bfcl(
 ) -> Dataset:
     """Load BFCL's categories from its data folder or the cache; skip categories that BFCL lacks.
 
-    ``readers`` maps additional judging methods to functions that read entries. If ``ids`` is given,
-    entries with other ids may be missing from the result.
+    ``readers`` maps additional judging methods to functions that read entries. Entries that
+    are not in ``ids`` may be skipped.
 
     Raises DataError if the folder is not a data folder, or if an entry has an unknown structure.
     """
@@ -201,7 +201,6 @@ class _BuiltInEntries(Mapping[str, Trajectory]):
         return entry
 
     def _share(self, value: Any, made: Any) -> Any:
-        """Return the stored result for an equal value; without a stored result, store ``made``."""
         return self._shared.setdefault(sha256(marshal.dumps(value, 2)).digest(), made)
 
     def __contains__(self, id: object) -> bool:
@@ -261,7 +260,7 @@ def _hash_files(paths: Iterable[Path]) -> str:
 
 
 Stratum = tuple[Category, tuple[str, ...]]
-"""Category and backends; a stratified sample gives each stratum its share of the entries."""
+"""Category and backends of an entry, for stratified samples."""
 
 
 def select_by_ids(trajectories: Sequence[Trajectory], ids: Iterable[str]) -> list[Trajectory]:

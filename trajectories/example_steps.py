@@ -48,7 +48,7 @@ def make_expected_calls(task: CallEntry, profile: Profile) -> list[Call]:
 
 
 def make_expected_value(allowed: Sequence[Any], type_: ExpectedType) -> Any:
-    """Return the first accepted value except ``""``, which marks an optional parameter.
+    """Return the first accepted value that is not ``""``.
 
     If the value is an object, the first accepted value of each field is chosen.
     """

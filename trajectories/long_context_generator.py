@@ -17,7 +17,7 @@ from trajectories.schema import LongContextSettings
 from trajectories.vocabulary import ItemSettings, LargeVocabulary, PhraseTemplates, Vocabulary
 
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
-"""Backends that can add generated items to results; no initial config has these items."""
+"""Backends that add generated items to results instead of the initial config."""
 _MAX_YEARS = 10
 """Maximum years between a day and the newest day; earlier days, such as birthdays, are ignored."""
 _CAR_RECORDS = 3

@@ -282,7 +282,7 @@ class ReplayQueries:
 
 
 def _call_from(call: Made, backend: str | None, session: Session, asked: Session) -> Result:
-    """Execute a call in a fork of ``session``, in the working directory of ``asked``."""
+    """Execute a call in a fork of ``session``."""
     there = session.fork()
     if backend is not None:
         # The working directory is not compared and may differ.
@@ -320,7 +320,7 @@ def retried_calls(turn: Turn) -> list[Call]:
 
 
 def read_retried_calls(turn: Turn) -> list[Call | MalformedCall]:
-    """Return a turn's ground-truth calls, including the retries after simulated failures."""
+    """Return a turn's ground-truth calls, with retries of calls that fail."""
     left = dict(turn.outages)
     made: list[Call | MalformedCall] = []
     for call in read_truth_calls(turn):

@@ -294,8 +294,7 @@ class AlternativeRead(StrictRecord):
     call: str
     """Ground-truth call, as written in its turn."""
     instead: tuple[str, ...]
-    """Calls that the checker accepts in place of ``call``. Their combined results contain all facts
-    in the result of ``call``."""
+    """Calls that the checker accepts in place of ``call``."""
 
 
 @dataclass(frozen=True, slots=True)

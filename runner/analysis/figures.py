@@ -203,7 +203,7 @@ class RequiredInfoFigures(NamedTuple):
     turns_told: int
     """Number of turns in which all required facts were reported."""
     waiting: int
-    """Number of turns that lack a value or a function, which the next turn provides."""
+    """Number of turns in which a needed value or function is still missing."""
     asked: int
     """Number of ``waiting`` turns in which the model asked for the missing value or function."""
 
@@ -255,7 +255,7 @@ class ActCounts(NamedTuple):
 
 
 class SelectionFigures(NamedTuple):
-    """Accuracy of function choice and of arguments, in episodes that have these counts."""
+    """Accuracy of function choice and of arguments."""
 
     needed: int
     functions: int
@@ -287,7 +287,7 @@ class SelectionFigures(NamedTuple):
 
     @property
     def arguments_right(self) -> float | None:
-        """Share with right arguments among the needed calls that have the right function."""
+        """Accuracy of the arguments in calls of the right function."""
         return self.arguments / self.functions if self.functions else None
 
     @property
@@ -364,7 +364,7 @@ class RunFigures:
     progress: RunProgress | None = None
     """Finished and planned episodes; None if the plan is unknown."""
     calls: RedundancyFigures | None = None
-    """Redundant calls that the caller has counted; needed if the outcomes have no steps."""
+    """Redundant calls that the caller has counted."""
 
     @property
     def is_unfinished(self) -> bool:
@@ -386,7 +386,7 @@ class RunFigures:
 
     @property
     def scored(self) -> bool:
-        """Whether errors are few enough for a meaningful score."""
+        """False if too many errors make the score meaningless."""
         return self.allow_errors or self.errors <= MAX_ERROR_SHARE * len(self.outcomes)
 
     @cached_property
@@ -508,7 +508,7 @@ class RunFigures:
         return [entry for entry in self.attempts if entry.trials == trials]
 
     def trial_scores(self, trials: int) -> list[TrialScore]:
-        """Return pass@k and pass^k of the entries with all trials; for one trial, return []."""
+        """Return pass@k and pass^k for each ``k`` up to ``trials``."""
         complete = self.complete(trials)
         if trials == 1 or not complete:
             return []

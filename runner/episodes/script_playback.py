@@ -27,7 +27,7 @@ Script = Sequence[Sequence[Sequence[Call | MalformedCall]]]
 
 
 def make_truth_script(trajectory: Trajectory, offering: OfferedFunctions | None = None) -> Script:
-    """Return the ground truth as a script. If a search function exists, each turn uses it first."""
+    """Return the ground truth as a script, with a search at the start of each turn if possible."""
     script = [[read_retried_calls(turn)] if turn.ground_truth else [] for turn in trajectory.turns]
     if offering is None or offering.find is None:
         return script

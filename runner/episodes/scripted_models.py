@@ -50,7 +50,7 @@ class ScriptedBehaviour(NamedTuple):
     middle: float = 0.0
     """A needed function in the middle of the list adds this share of distractor calls."""
     context: float = 0.0
-    """Each doubling of the results' length beyond 1,000 tokens adds this to the error rate."""
+    """Increase of the error rate each time that the results double in length."""
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:
@@ -74,12 +74,12 @@ class ScriptedBehaviour(NamedTuple):
         return cls(None, rate, **sensitivities)
 
     def confused(self, shown: OfferFacts) -> float:
-        """Return the share of calls that go to a distractor, given the offered functions."""
+        """Return the share of calls that use a distractor."""
         doublings = max(0.0, log2(max(1, shown.functions) / max(1, shown.needed)))
         return min(1.0, self.tools * doublings + self.middle * shown.middle)
 
     def error_share(self, prepared: PreparedTrajectory) -> float:
-        """Return the share of wrong calls; longer ground-truth results can increase this share."""
+        """Return the share of wrong calls in an entry."""
         if not self.context:
             return self.error_rate
         read = sum(len(result.text) for outcome in prepared.truth for result in outcome.results)

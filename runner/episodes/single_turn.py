@@ -80,13 +80,13 @@ class ComparedCallsKind(EntryKind):
         return _right(prepared, profile)
 
     def check(self, prepared: PreparedTrajectory, profile: Profile) -> Check | None:
-        """Return a check in place of the category's check; None keeps the category's check."""
+        """Return a check that replaces the category's check, or None."""
         return None
 
     def judge_unanswered(
         self, prepared: PreparedTrajectory, fault: ServerRejection, profile: Profile
     ) -> Verdict:
-        """Judge a failed request; some profiles judge this failure as an answer without calls."""
+        """Judge a failed request by the rules of the profile."""
         if profile.calls.judges_inference_errors:
             with _grammars(prepared.trajectory):
                 found = inference_error(make_call_entry(prepared.trajectory), profile)

@@ -11,7 +11,7 @@ from runner.models.model_types import Usage
 from runner.records.episode_record import RunSpending
 
 _CAUTION = 5.0
-"""Assumed number of requests that a running job needs per expected request."""
+"""A running job may need this many times its expected requests."""
 _UNPRICED = 1.0
 """Until the first price is known, the budget is assumed to pay for this many requests."""
 
@@ -81,7 +81,7 @@ class BudgetShare:
     used: int = 0
     """Requests so far."""
     waiting: asyncio.Future[str | None] | None = None
-    """Future of the next request; it returns ``None``, or the reason why the request is refused."""
+    """Reply to a waiting request: ``None``, or the reason for a refusal."""
 
     def needs(self, ratio: float) -> float:
         """Estimate the number of further requests that the job needs."""
@@ -102,7 +102,7 @@ class BudgetAllocator:
     Jobs start in order. A job starts only if the budget probably suffices for this job and all
     running jobs. If the budget is too small for all running jobs, earlier jobs take precedence
     over later jobs. Short jobs get no preference, because a preference for easy entries would bias
-    the score. If no job is running, the next job begins even if the budget will not suffice.
+    the score. If no job is running, the next job always begins.
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -113,13 +113,13 @@ class BudgetAllocator:
         self._needed = 0
 
     def open(self, expected: int) -> BudgetShare:
-        """Reserve a share of the budget for a new job; close the share when the job ends."""
+        """Reserve a share of the budget for a new job."""
         share = BudgetShare(expected)
         self._shares.append(share)
         return share
 
     def close(self, share: BudgetShare, *, finished: bool) -> None:
-        """Release a job's share of the budget; finished jobs improve the estimate of needs."""
+        """Release a job's share of the budget."""
         self._shares.remove(share)
         if finished and share.used:
             self._expected += share.expected
@@ -171,7 +171,7 @@ class BudgetAllocator:
             left -= needs
 
     def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
-        """Estimate how many requests the jobs need per expected request.
+        """Estimate the ratio of needed requests to expected requests.
 
         Short jobs finish first, so finished jobs alone would give a low estimate. The estimate
         therefore assumes a high ratio for each running job.

@@ -59,7 +59,7 @@ _MIN_FAILING_REQUESTS = 8
 """After this many failures without a single answer, the server is regarded as the cause."""
 _MAX_FIRST = 3
 _STOP_SECONDS = 1.5
-"""While a run stops, the time limit for the next answer is at least this long."""
+"""Minimum seconds to wait for another answer before the run stops."""
 
 
 class RequestLimits(NamedTuple):
@@ -74,7 +74,7 @@ class RequestLimits(NamedTuple):
     outage: float = 600.0
     """The run stops if the server sends no answer for this many seconds."""
     waits_for_server: bool = True
-    """Whether to retry if the server is unreachable and has not answered yet."""
+    """Whether to retry if the server is unreachable from the start."""
 
 
 @dataclass(eq=False)

@@ -285,7 +285,7 @@ def jobs_of(
 ) -> list[EpisodeJob]:
     """Return the jobs of a run: all jobs of trial 0, then all jobs of trial 1, and so on.
 
-    A ``seed`` puts the entries in random order. By default, long entries come first.
+    A ``seed`` puts the entries in random order. Without a seed, long entries come first.
     """
     ordered = sorted(trajectories, key=_count_steps, reverse=True)
     if seed is not None:

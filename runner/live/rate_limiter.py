@@ -2,8 +2,8 @@
 
 If a server refuses a large share of requests, all requests wait for the time that the server
 states. After the wait, requests start one by one at a rate that the server has accepted before. The
-rate grows until the next refusal. If the share of refused requests is small, or is not lower
-at lower rates, only the refused requests wait.
+rate grows until the next refusal. If the share of refused requests is small, only these requests
+wait.
 """
 
 from __future__ import annotations
@@ -20,14 +20,11 @@ FIRST_HOLD_SECONDS = 0.5
 _MAX_GUESSED_SECONDS = 15.0
 """Maximum seconds to wait if the server states no time."""
 MAX_HOLD_SECONDS = 60.0
-_SLOWER = 0.85
-"""After a refusal, the request rate is this factor times the rate that the server accepted."""
-_BACK = 10.0
-"""Minimum recovery time: seconds until the rate reaches the accepted rate again."""
-_BACK_PER_HOLD = 5.0
-"""Seconds of recovery time per second of waiting; ``_BACK`` is the minimum recovery time."""
-_BEYOND = 1.5
-"""After the recovery, the rate needs this many further recovery times to double."""
+_REDUCTION = 0.85
+"""After a refusal, the rate starts at this share of the accepted rate."""
+_MIN_RECOVERY_SECONDS = 10.0
+_RECOVERY_PER_WAIT = 5.0
+_RECOVERIES_TO_DOUBLE = 1.5
 _MIN_SPAN_SECONDS, _MAX_SPAN_SECONDS = 1.0, 10.0
 """Shortest and longest period for measuring a rate."""
 _MIN_RATE = 1 / 60
@@ -35,11 +32,9 @@ _MINUTE = 60.0
 _MAX_SHARED = 32
 """The share of refused requests is computed from at most this many recent requests."""
 _LIMIT, _REDUCED_LIMIT = (0.35, 24), (0.2, 8)
-"""A rate is too high if this share of requests is refused. The second number is the minimum divisor
-of the share. ``_REDUCED_LIMIT`` applies after a reduction of the rate."""
+"""A rate is too high if this share of requests is refused."""
 _MAX_REDUCTIONS, _MAX_REFUSED_PER_ANSWER = 3, 2
-"""After this many reductions, Turnwise assumes that the server is busy and resets the rate. Only
-reductions with at most ``_MAX_REFUSED_PER_ANSWER`` refusals per answer count."""
+"""After this many reductions, Turnwise assumes that the server is busy and resets the rate."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
 """First and longest wait of a refused request, unless the server states a longer wait."""
 _MEASURED = 4096
@@ -149,7 +144,7 @@ class RateLimiter:
         self._cut_at = self._measured_from = -inf
         self._refused_in_row = self._reductions = 0
         self._usual_share = 0.0
-        self._back = _BACK
+        self._back = _MIN_RECOVERY_SECONDS
         self._starts: deque[float] = deque(maxlen=_MEASURED)
         self._answers: deque[float] = deque(maxlen=_MEASURED)
         self._latest: deque[AdmittedRequest] = deque(maxlen=_MAX_SHARED)
@@ -214,9 +209,9 @@ class RateLimiter:
             return self._max_rate
         since = (self._clock.time() - max(self._cut_at, self.held_until)) / self._back
         if since < 1:
-            part = _SLOWER + (1 - _SLOWER) * max(0.0, since)
+            part = _REDUCTION + (1 - _REDUCTION) * max(0.0, since)
         else:
-            part = 1 + ((since - 1) / _BEYOND) ** 3
+            part = 1 + ((since - 1) / _RECOVERIES_TO_DOUBLE) ** 3
         return min(self._max_rate, max(_MIN_RATE, self._sustained * part))
 
     def answered(self, started: AdmittedRequest, tokens: float | None) -> None:
@@ -243,12 +238,13 @@ class RateLimiter:
                     FIRST_HOLD_SECONDS * 2 ** (self._refused_in_row - 1), _MAX_GUESSED_SECONDS
                 )
         if retry_after is not None:
-            self._back = max(_BACK, min(retry_after, MAX_HOLD_SECONDS) * _BACK_PER_HOLD)
+            recovery = min(retry_after, MAX_HOLD_SECONDS) * _RECOVERY_PER_WAIT
+            self._back = max(_MIN_RECOVERY_SECONDS, recovery)
             self.hold(retry_after, asked=asked)
         return True
 
     def _is_limited(self) -> bool:
-        """Tell whether the request rate causes the refusals. If not, the server is busy."""
+        """Tell whether the request rate causes the refusals."""
         latest = {id(each) for each in self._latest if each.at >= self._cut_at}
         refusals = {id(each) for each in self._refused}
         refused = len(latest & refusals)
@@ -278,7 +274,6 @@ class RateLimiter:
         self._wake()
 
     def _slow_down(self, now: float) -> None:
-        """Reduce the request rate to the recent answer rate, or to half if that is higher."""
         span = min(max(now - self._measured_from, _MIN_SPAN_SECONDS), _MAX_SPAN_SECONDS)
         # A server that answers nothing for a while may count the requests of a minute.
         answered = self._measure(self._answers, span) or self._measure(self._answers, _MINUTE)

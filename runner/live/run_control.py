@@ -154,8 +154,8 @@ def open_jobs(
 ) -> list[EpisodeJob]:
     """Return the unfinished jobs, and any finished jobs that ``only`` selects for a repetition.
 
-    With a seed, the order of the jobs is random. Unfinished episodes, and episodes that ended in an
-    error, resume after the last answer.
+    With a seed, the order of the jobs is random. An unfinished episode resumes after its last
+    answer.
 
     Raises DataError if a file of the run cannot be written.
     """
@@ -255,7 +255,7 @@ def conduct_here(
 
 
 def limits_of(settings: Settings) -> RequestLimits:
-    """Return the limits on concurrency, retries, rates and the length of an outage."""
+    """Return the limits that the settings contain."""
     return RequestLimits(
         concurrency=settings.concurrency,
         attempts=settings.retries + 1,

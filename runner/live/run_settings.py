@@ -81,7 +81,7 @@ class Settings(LiveSettings):
 
     @property
     def forced(self) -> str | None:
-        """Name (as sent) of the function that the model must call; None if the model may choose."""
+        """Name of the function that the model must call, or None."""
         chosen = self.tool_choice
         return None if chosen is None or chosen in CHOICES else legal_name(chosen)
 

@@ -72,7 +72,7 @@ def user_answer_of(earlier: UserReply) -> tuple[Reply, int]:
 
 
 def end_of(taken: ExecutedAnswer, reply: Reply, episode: TurnLoop) -> TurnEnd:
-    """Return the record of a turn's end; it says why the last answer has no calls."""
+    """Return the record of a turn's end, with the reason for the end."""
     why: Why
     turn, problem = taken.turn, taken.problem
     offered = episode.trajectory.offered(tuple(episode.session.tools), turn)

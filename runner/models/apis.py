@@ -52,7 +52,7 @@ class Api(ABC):
 
     @abstractmethod
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> list[bytes]:
-        """Serialize a conversation as parts of the body's fields, such as ``"messages": [...]``.
+        """Return the encoded fields of the request body, such as ``"messages": [...]``.
 
         Each message whose index is in ``marked`` gets a cache mark at its end.
         """
@@ -161,7 +161,7 @@ def _read_usage(usage: object) -> object:
 
 
 def _convert_legacy_message(message: ChatMessage) -> Sequence[Mapping[str, Any]]:
-    """Convert a message to messages of the older API with ``functions``, one message per call."""
+    """Convert a message to the format of OpenAI's older ``functions`` API."""
     if message["role"] == "tool":
         named = {"role": "function", "name": message.get("name", "")}
         return [{**named, "content": message["content"]}]

@@ -33,7 +33,7 @@ class BlockApi(Api):
     system: tuple[bytes, bytes]
     """Bytes of the body before and after the blocks of the system prompt."""
     roles: Mapping[str, str]
-    """Role of each speaker. Without a role for ``SYSTEM``, the system prompt has its own field."""
+    """Role of each speaker."""
 
     def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
         """Encode a message that follows the given messages."""
@@ -82,7 +82,7 @@ def object_in(text: object) -> dict[str, Any] | None:
 
 
 def object_within(text: str) -> dict[str, Any] | None:
-    """Return the JSON object within a string, for example in a code fence, or None."""
+    """Find a JSON object within a string, for example in a code fence."""
     begin, end = text.find("{"), text.rfind("}")
     return object_in(text[begin : end + 1]) if 0 <= begin < end else None
 

@@ -38,9 +38,9 @@ _MAX_REDIRECTS = 8
 class RequestPacer:
     """Pacer that lets requests start one by one while the event loop is idle.
 
-    With hundreds of conversations, Turnwise's CPU time may be the bottleneck. If Turnwise built
-    requests before it read the answers, the delay would count as latency of the server. Therefore,
-    Turnwise builds a request only when the event loop is idle, or after a short wait.
+    With hundreds of conversations, Turnwise's CPU time may be the bottleneck. Therefore, Turnwise
+    reads all waiting answers before it builds a request. Otherwise, the measured latency would be
+    too long.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class RequestPacer:
         self._last_task: asyncio.Task[object] | None = None
 
     async def turn(self) -> None:
-        """Wait until the event loop is idle. A task's second call in a row does not wait."""
+        """Wait until the event loop is idle."""
         task, last = asyncio.current_task(), self._last_task
         self._last_task = None
         if task is last and task is not None:
@@ -182,7 +182,7 @@ def check_members(settings: Mapping[str, Any]) -> None:
 
 
 def secrets_in(values: Iterable[str]) -> tuple[str, ...]:
-    """Return each value, and each word of a value after the first: ``abc`` for ``Bearer abc``."""
+    """Return the values; for the value ``Bearer abc``, also return ``abc``."""
     return tuple(text for value in values for text in (value, *value.split()[1:]))
 
 

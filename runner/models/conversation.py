@@ -54,9 +54,9 @@ class ConversationSettings(NamedTuple):
     observe: Observe | None = None
     protocol: CallingFormat | None = None
     asks_on: bool = False
-    """Whether a single turn can have several steps, because each step has only one call."""
+    """Whether a single-turn entry can have several steps."""
     session: Callable[[Session, str], Session] | None = None
-    """Function that returns the model's session, given a fresh session and the trajectory's id."""
+    """Function that makes the model's session from a new session and the trajectory's id."""
     user: User | None = None
     """Simulated user of the dialogue; None for the user of the entry, if any."""
 
@@ -67,12 +67,10 @@ class SplitAnswer(NamedTuple):
     given: Mapping[str, Any] | None = None
     """Arguments of the search call; ``None`` if the answer has no search call."""
     rest: Reply | None = None
-    """The answer without the search call; None if the answer has no further call."""
+    """The answer with its other calls, or None."""
 
 
 class _ReasoningAnswer(NamedTuple):
-    """An answer with reasoning that is sent back to the server."""
-
     turn: int
     place: int
     without: ChatMessage
@@ -93,7 +91,7 @@ class Conversation(ABC):
         self._extended: tuple[ToolList, Sequence[dict[str, Any]], ToolList] | None = None
 
     def request(self, notes: Sequence[str] = (), extra: Sequence[dict[str, Any]] = ()) -> Request:
-        """Return the next request. Only this request contains ``notes`` and the tools ``extra``."""
+        """Return the next request. Later requests omit the ``notes`` and the ``extra`` tools."""
         messages = self._sent
         if notes:
             messages = [*messages, {"role": "user", "content": "\n\n".join(notes)}]
@@ -149,7 +147,7 @@ class Conversation(ABC):
 
     @abstractmethod
     def read(self, reply: Reply) -> Step:
-        """Add an answer to the conversation, and return it as a step to be decoded."""
+        """Add an answer to the conversation, and return its step."""
 
     @abstractmethod
     def observe(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:

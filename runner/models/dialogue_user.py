@@ -66,7 +66,7 @@ class User(Protocol):
 def exchange(
     user: User, text: str, session: Session
 ) -> Generator[UserRequest, Reply, UserExchange]:
-    """Let the user make calls and answer a text; yield each request to the user's model."""
+    """Let the user answer a text. The user may make calls before the answer."""
     done: list[tuple[Call, Result]] = []
     act: UserAct = ()
     for _ in range(_OWN_STEP_LIMIT):

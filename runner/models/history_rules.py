@@ -1,8 +1,7 @@
 """Rules that rewrite a conversation so that strict servers accept it.
 
 Some servers refuse a history that others accept. The user selects rules, or Turnwise infers rules
-from the refusals of the server. The rules change only the messages of a request, neither the
-conversation nor the record.
+from the refusals of the server. The rules change the sent messages, but not the record.
 """
 
 from __future__ import annotations
@@ -14,9 +13,7 @@ from typing import Literal, get_args
 from runner.models.model_types import ChatMessage
 
 HistoryRule = Literal["text", "answer", "alternate", "no-system", "single-call"]
-"""Rules of servers for the messages. The names mean, in order: no empty content; an answer
-between results and the next user message; alternating roles; no system role; one call per message.
-"""
+"""Rules of servers for the messages; for example, ``single-call`` allows one call per message."""
 HISTORY_RULES: tuple[HistoryRule, ...] = get_args(HistoryRule)
 
 _NO_TEXT = "(no answer)"
@@ -48,7 +45,7 @@ _DEMANDS: Mapping[str, re.Pattern[str]] = {
 
 
 def find_demands(words: str) -> frozenset[str]:
-    """Return the demands in a server's refusal: history rules, ``no-response`` or ``stream``."""
+    """Return the changes that a server's refusal demands, such as ``single-call`` or ``stream``."""
     return frozenset(demand for demand, pattern in _DEMANDS.items() if pattern.search(words))
 
 
@@ -111,7 +108,7 @@ def _with_text(message: ChatMessage) -> ChatMessage:
 
 
 def _with_answers(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
-    """Insert an assistant message where a user message follows tool results; yield all messages."""
+    """Insert an assistant message between tool results and a user message."""
     before = None
     for message in messages:
         if before == "tool" and message["role"] == "user":

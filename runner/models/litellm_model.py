@@ -172,7 +172,7 @@ def is_provider(name: str) -> bool:
 
 
 def takes_choice(name: str, choice: object) -> bool:
-    """Tell whether litellm sends ``tool_choice`` to this provider."""
+    """Tell whether a provider of litellm accepts this ``tool_choice``."""
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
     made = load_litellm().utils.get_optional_params
     try:

@@ -101,7 +101,7 @@ def _find_provider(name: str) -> str:
 
 
 def _add_answer_limit(name: str, options: RequestOptions) -> RequestOptions:
-    """Return options with the model's maximum number of answer tokens, as Anthropic requires."""
+    """For Anthropic, add the model's maximum number of answer tokens."""
     max_tokens = _find_entry(name).get("max_output_tokens")
     if _find_provider(name) != "anthropic" or not isinstance(max_tokens, int):
         return options

@@ -21,7 +21,7 @@ class ModelName(str):
     """Whether the model replays the ground truth with planned errors."""
     makes_calls: ClassVar[bool] = True
     takes_features: ClassVar[bool] = False
-    """Whether offline runs of the model support features of extensions."""
+    """Whether extensions can add features to an offline run of the model."""
     plays_entries: ClassVar[bool] = True
     """Whether the model can play changed entries; a recorded run cannot."""
 

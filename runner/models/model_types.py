@@ -20,7 +20,7 @@ CHARACTERS_PER_TOKEN = 4
 
 
 class IdentityKey:
-    """A dictionary key; two keys are equal only if their values are the same object."""
+    """A dictionary key that compares objects by identity."""
 
     __slots__ = ("value",)
 
@@ -99,7 +99,7 @@ class Request(NamedTuple):
     trial: int = 0
     """Trial number, starting at 0; each trial has its own seed."""
     grows: bool = False
-    """Whether later requests start with the same messages; a prompt cache then saves cost."""
+    """Whether later requests start with the same messages."""
     entry: str = ""
     """Id of the entry, for offline models; never sent."""
     prompt: str | None = None

@@ -35,7 +35,7 @@ def refuse_marks(name: str, options: RequestOptions) -> None:
 
 
 def is_marked(name: str, request: Request, options: RequestOptions) -> bool:
-    """Tell whether a request gets cache marks; none are added if ``extra_body`` has a mark."""
+    """Tell whether a request gets cache marks."""
     chosen = options.provider.get("prompt_caching")
     wanted = request.grows if chosen is None else chosen
     return bool(wanted) and MEMBER not in options.extra_body and wants_marks(name)
@@ -49,9 +49,8 @@ def with_mark(items: bytes) -> bytes:
 def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
     """Return the indices of the messages that get a cache mark.
 
-    These are the system prompt and the last messages of the current and the previous request. The
-    provider finds a cached request only a few blocks before a mark. The previous request keeps
-    its mark, because the new answer may have more blocks.
+    These are the system prompt and the last messages of the current and the previous request.
+    Without the earlier mark, the provider might not find the cached request.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)

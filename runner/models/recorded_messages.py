@@ -46,7 +46,7 @@ _SERVER_ITEM = re.compile(
     r"|mcp_\w+|tool_search_output|item_reference|compaction"
 )
 """Types of Responses items that the reader skips: the provider's tools, and items without text."""
-_PROMPT = "is neither a message nor an item with a role or a known type"
+_PROMPT = "is not a message; add a role or a known type"
 
 
 class MalformedMessage(Exception):
@@ -58,7 +58,7 @@ class MalformedMessage(Exception):
         self.path = path
 
     def below(self, part: str) -> MalformedMessage:
-        """Return the same error with a longer path: ``part`` is added at the front."""
+        """Return a copy of the error with ``part`` at the start of its path."""
         return MalformedMessage(self.message, part + self.path)
 
 

@@ -55,7 +55,7 @@ _KINDS: Mapping[FaultKind, re.Pattern[str]] = {
 OVER_QUOTA = re.compile(
     r"\brequest too large for\b.{0,200}\btokens per (?:min|day)", re.IGNORECASE | re.DOTALL
 )
-"""Error of a single request that needs more tokens than the rate limit. A retry cannot succeed."""
+"""Error of a request that is larger than the rate limit. A retry cannot succeed."""
 
 
 def find_model_error(status: int, words: str) -> FaultKind | None:

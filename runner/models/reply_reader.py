@@ -189,7 +189,7 @@ def classify(
         return FatalError(f"{model} refuses a setting of this run{quote}")
     if _WANTS_THOUGHTS.search(known):
         return RequestError(
-            f"{address} refuses this request without earlier reasoning; use --reasoning all{quote}"
+            f"{address} requires the reasoning of earlier turns; use --reasoning all{quote}"
         )
     return RequestError(refused)
 

@@ -27,7 +27,7 @@ PriceList = tuple[float, float] | tuple[float, float, float] | tuple[float, floa
 FunctionDocs = Literal["own", "bfcl"]
 Observations = Literal["own", "bfcl"]
 ReasoningPolicy = Literal["none", "last", "all"]
-"""Earlier turns whose reasoning is sent back, in addition to the current turn's reasoning."""
+"""Earlier turns whose reasoning is sent back."""
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 CountedAs = Literal["failure", "error"]
@@ -38,7 +38,7 @@ Sent = Literal["sampling", "calling", "provider", "server"]
 """Field of RequestOptions for the setting; ``server`` means a field such as ``base_url``."""
 
 _ALWAYS_RECORDED = 10
-"""Settings with at most this ``place`` are in every run definition, even if they are null."""
+"""Every run definition contains the first ten settings."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +57,7 @@ class SettingInfo:
     """Minimum of a numeric setting in a TOML file."""
     secret: bool = False
     sent: Sent | None = None
-    """Receiver of the setting; ``None`` if the setting is not sent. A Python agent allows no
-    setting that has a receiver.
-    """
+    """Receiver of the setting; ``None`` if the setting is not sent."""
     place: int = 0
     """Position in the run definition, or 0. A new setting comes last and defaults to None, so that
     older definitions without it stay valid.
@@ -78,7 +76,7 @@ class DefinitionSetting(NamedTuple):
 
 
 def declare(help: str, metavar: str | None = None, *, default: Any = None, **about: Any) -> Any:
-    """Return the dataclass field of a setting; the default ``dict`` means an empty mapping."""
+    """Return the dataclass field of a setting."""
     metadata = {"about": SettingInfo(help=help, metavar=metavar, **about)}
     if default is dict:
         return field(default_factory=dict, metadata=metadata)
@@ -111,7 +109,7 @@ def list_definition_settings(record: type) -> list[DefinitionSetting]:
 
 
 def sent_as(record: type, *ways: Sent) -> Mapping[str, str]:
-    """Return the flags of the settings that are sent to the given receivers."""
+    """Return the flags of the settings with the given receivers."""
     order = sorted(fields(record), key=lambda member: get_info(member).place or inf)
     return {member.name: flag_of(member) for member in order if get_info(member).sent in ways}
 
@@ -245,7 +243,7 @@ class RequestSettings:
         place=12,
     )
     parallel_tool_calls: Literal["on", "off"] | None = declare(
-        "several calls per answer (default: by provider)", sent="calling", place=13
+        "allow several calls per answer (default: by provider)", sent="calling", place=13
     )
     prompt_caching: Literal["on", "off"] | None = declare(
         "add cache marks for Anthropic's models (default: only in multi-turn entries)",
@@ -302,7 +300,7 @@ class RunSettings:
 
     reply_cache: str | None = declare("cache answers to equal requests of a trial", "DIR", bare="")
     errors_as: Mapping[str, CountedAs] = declare(
-        "count unanswered requests (KIND=RULE: of one kind) as `failure` or `error`; repeatable",
+        "count unanswered requests as `failure` or `error` (for one kind: KIND=RULE; repeatable)",
         "RULE",
         default=dict,
         read=_read_rule,

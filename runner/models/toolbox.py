@@ -139,7 +139,7 @@ LANGCHAIN_ARGUMENT = "__arg1"
 
 
 def _name_only_argument(given: Any, document: Mapping[str, Any]) -> Any:
-    """Return a call's arguments; rename ``__arg1`` to the function's only parameter."""
+    """Replace the argument name ``__arg1`` with the name of the only parameter."""
     if not (isinstance(given, (str, dict)) and LANGCHAIN_ARGUMENT in given):
         return given
     try:
@@ -320,7 +320,7 @@ def toolbox_of(
 def as_texts(
     documents: Sequence[Document], language: str, notes: FunctionNotes
 ) -> Sequence[Document]:
-    """Return documents; each Java or JavaScript parameter is a string with a note on the type."""
+    """Return documents in which each Java or JavaScript parameter is a string."""
     if language == "python":
         return documents
     # Values in Java or JavaScript have no JSON form.

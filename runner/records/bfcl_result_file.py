@@ -23,7 +23,7 @@ from trajectories.schema import FACTS, SINGLE_TURN, Category
 NO_ANSWER = "Error during inference:"
 """Prefix of the string that replaces an answer after a failed request."""
 FAULT_MEMBER = "fault"
-"""Field with the kind of a failed request that counts as the model's failure."""
+"""Field with the reason why a request failed."""
 VERDICTS_FILE = "verdicts.jsonl"
 
 Verdicts = dict[Key, Mapping[str, Any]]

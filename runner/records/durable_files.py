@@ -115,8 +115,8 @@ class LineFile:
 def write_whole(path: Path, chunks: Iterable[bytes], *, named: bool = False) -> None:
     """Write a file and its folder; the file appears only when it is complete on disk.
 
-    If ``path`` is a link, the file replaces the link. If the user chose the path (``named``), the
-    link stays, and its target is written. Raises DataError if the file cannot be written.
+    If ``path`` is a link, the file replaces the link. If ``named`` is true, links are followed.
+    Raises DataError if the file cannot be written.
     """
     write_files({path: chunks}, named=named)
 
@@ -302,7 +302,7 @@ def lock_folder(folder: Path) -> IO[str]:
 
 
 def _unlinked(path: str, flags: int) -> int:
-    """Open a file for the argument ``opener`` of ``open``; refuse links, pipes and devices."""
+    """Open a regular file; refuse links, pipes and devices."""
     try:
         return _regular(path, flags | _NO_LINK)
     except OSError as error:

@@ -93,7 +93,7 @@ class ReplyRecord(NamedTuple):
     """Calls as the server sent them; empty if the model writes calls as text."""
     reasoning: str | None
     finish_reason: str | None
-    """The server's stop reason; ``refusal`` if the refusal is in a field beside the text."""
+    """The server's stop reason, such as ``refusal``."""
 
 
 class UserReply(NamedTuple):
@@ -200,7 +200,7 @@ class InfoReport(NamedTuple):
     turns: int
     untold: Sequence[UnreportedFact]
     waiting: int
-    """Number of turns that lack a value or a function, which the next turn provides."""
+    """Number of turns in which a needed value or function is still missing."""
     asked: int
     """Number of ``waiting`` turns in which the model asked for the missing value or function."""
 
@@ -408,7 +408,7 @@ class EpisodeRecord(NamedTuple):
 
 
 def upgrade_record(value: Any) -> Any:
-    """Move the field ``search`` of records by earlier revisions to the field ``extensions``."""
+    """Convert a record of an earlier revision to the current format."""
     if not isinstance(value, dict) or "search" not in value:
         return value
     members = dict(value)

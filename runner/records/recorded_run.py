@@ -1,4 +1,4 @@
-"""Reader of run folders and BFCL's result files; it parses only the wanted episodes."""
+"""Reader of run folders and BFCL's result files."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ else:
 
 MAX_HELD_BYTES = 64_000_000
 """Episodes of files up to this size stay in memory; larger files are read on each use."""
-_MAX_SEARCHED = 8
-"""If at most this many tool lists are wanted, only the lines with these lists are parsed."""
+_MAX_SEARCHED_LISTS = 8
+"""If more tool lists are wanted, the whole file is parsed."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,7 +140,7 @@ class Run:
         """
         wanted = list(digests)
         # An episode needs few of a thousand lists, and parsing all lists takes long.
-        parts = [digest.encode("utf-8", "replace") for digest in wanted[:_MAX_SEARCHED]]
+        parts = [digest.encode("utf-8", "replace") for digest in wanted[:_MAX_SEARCHED_LISTS]]
         some = parts if len(parts) == len(wanted) else []
         lines = read_lines(self.path / run_files.TOOLS_FILE, *some)
         known = dict(map(run_files.tools_of, lines))

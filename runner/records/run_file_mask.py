@@ -1,8 +1,7 @@
 """Masking of secrets in run files.
 
 A secret that also occurs in the data, or in a field name of a record, counts as an ordinary word:
-it is not masked. If an ordinary word were masked, nothing would be protected, and the recorded
-requests, calls and verdicts would change.
+it is not masked. Masks in ordinary words would change the recorded calls and verdicts.
 """
 
 from __future__ import annotations
@@ -59,10 +58,7 @@ class SecretMask:
         return f"{text}\n".encode()
 
     def spare(self, text: str, where: str) -> None:
-        """No longer mask the secrets that the JSON ``text`` contains.
-
-        ``where`` is the name of the data. ``kept`` gets this name if ``text`` contains a secret.
-        """
+        """Stop masking each secret that occurs in ``text``; ``where`` is the name of the text."""
         common = [forms for forms in self._forms if _in(text, forms)]
         if common:
             self.kept.append(where)

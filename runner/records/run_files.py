@@ -57,7 +57,7 @@ _GROUPED = {"prompt_format": "formats", "protocol": "formats", "retrieve": "retr
     "vary": "experiments",
     "search": "search",
 }
-"""Maps fields of old run definitions to the extensions that have these fields today."""
+"""Maps fields of old run definitions to extensions."""
 _GROUPED_SETTINGS = {"compress": "compression", "tokenizer": "compression"}
 
 

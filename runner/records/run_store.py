@@ -72,7 +72,7 @@ _MAX_MODEL_NAME_CHARS = 60
 _MAX_OBSOLETE_BYTES = 64_000_000
 """The answers file is rewritten when the answers of finished episodes exceed this size."""
 _BEFORE_STEP = b'"step":'
-"""Text before the step of a line. A JSON string cannot contain this text: quotes are escaped."""
+"""Text before the step of a line."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 

@@ -63,9 +63,7 @@ class Erratum(StrictRecord):
     config: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Corrected fields of the initial config, for each backend."""
     answers: tuple[Answers, ...] = ()
-    """Corrected parameters of the expected calls, for each accepted interpretation of a single-turn
-    request.
-    """
+    """Corrected parameters of the calls that a single-turn request expects."""
 
     @property
     def asks_otherwise(self) -> bool:

@@ -29,8 +29,8 @@ from trajectories.schema import Trajectory
 
 _BUDGET = 4_400
 """Average number of characters per episode; a report of 1,000 episodes stays below 5 MB."""
-_FEWEST = 1_000
-"""The size limit of a report assumes at least this number of episodes."""
+_MIN_EPISODES = 1_000
+"""A smaller run has the size limit of a run with this many episodes."""
 _OPENING = 160
 _NO_REPLY = ReplyRecord(None, (), None, None)
 
@@ -248,7 +248,7 @@ class _CallCounter:
 
 def _fitting(writers: Iterable[Callable[[ValueBounds], str]], number: int) -> list[str]:
     """Return the JSON texts of all episodes; shorten the largest if the total is too large."""
-    budget = _BUDGET * max(_FEWEST, number)
+    budget = _BUDGET * max(_MIN_EPISODES, number)
     fair = budget / max(1, number)
     packs: list[list[str]] = []
     limits: Sequence[ValueBounds] = BOUNDS

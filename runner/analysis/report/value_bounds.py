@@ -34,7 +34,7 @@ class ValueBounds(NamedTuple):
     def state(self, value: Any, known: KnownValues) -> Any:
         """Write the leaves of a state value as Python literals, so that 1 and 1.0 look different.
 
-        States share values, so ``known`` keeps the values that are already converted.
+        ``known`` is a cache of converted values.
         """
         return self._tree(value, lambda leaf: cut_repr(leaf, self.text), 0, known)
 

@@ -57,7 +57,7 @@ DAMAGES: dict[str, tuple[str, Change, str]] = {
     "messages not a list": ("openai", put("messages", "x"), "$.messages: must be a list"),
     "message not an object": ("openai", put("messages", 2, 7), "$.messages[2]: must be a message"),
     "unknown role": ("openai", put("messages", 1, "role", "bot"), "$.messages[1].role: "),
-    "no role": ("openai", drop("messages", 1, "role"), "$.messages[1]: is neither a message"),
+    "no role": ("openai", drop("messages", 1, "role"), "$.messages[1]: is not a message"),
     "calls not a list": (
         "openai",
         put("messages", 2, "tool_calls", "x"),

@@ -121,8 +121,8 @@ def test_thoughts_are_kept_apart_from_words() -> None:
     [
         ("text", "must be a list of messages"),
         ([7], "[0] must be a message, but is 7"),
-        ([{"content": "x"}], "[0] is neither a message nor an item"),
-        ([{"type": "teleport_call"}], "[0] is neither a message nor an item"),
+        ([{"content": "x"}], "[0] is not a message; add a role"),
+        ([{"type": "teleport_call"}], "[0] is not a message; add a role"),
         ([{"role": "bot"}], "[0].role"),
         ([{"role": "assistant", "tool_calls": [call()]}], "[0] calls functions before the first"),
         ([ASK, result("a")], "[1].tool_call_id"),

@@ -269,7 +269,7 @@ def test_who_wants_thoughts_back_is_told_of_with_the_remedy(words):
     error = classify(400, {"error": {"message": words}}, {})
     assert isinstance(error, RequestError)
     assert str(error).startswith(
-        "the server refuses this request without earlier reasoning; use --reasoning all (400): "
+        "the server requires the reasoning of earlier turns; use --reasoning all (400): "
     )
 
 
