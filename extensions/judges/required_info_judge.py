@@ -185,7 +185,7 @@ class InfoFigures(NamedTuple):
 
     @classmethod
     def of(cls, cases: Sequence[InfoCase], votes: Mapping[Key, Sequence[Vote]]) -> InfoFigures:
-        """Return one result per fact, without the facts that the votes leave unsure."""
+        """Return one result per fact; omit facts without a clear vote."""
         cast = [(each, each.outcome(votes[each.key])) for each in cases if each.key in votes]
         return cls(
             [
@@ -216,8 +216,8 @@ class InfoFigures(NamedTuple):
             missed = [not find for each, find in pairs if each.label]
             invented = [find for each, find in pairs if each.label is False]
             yield (
-                f"{name}: reported facts, not found: {_share(sum(missed), len(missed))}; "
-                f"unreported facts, wrongly found: {_share(sum(invented), len(invented))}"
+                f"{name}: false negatives: {_share(sum(missed), len(missed))}; "
+                f"false positives: {_share(sum(invented), len(invented))}"
             )
 
     def to_json(self) -> dict[str, Any]:

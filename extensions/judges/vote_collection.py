@@ -251,7 +251,7 @@ class PairCase:
         return join_briefs(self.a.brief, self.b.brief)
 
     def preference(self, vote: PreferenceVote) -> Preference | None:
-        """Return episode B's result in a vote; None if an answer was invalid."""
+        """Return whether episode B won, tied or lost a vote; None if the vote is invalid."""
         a_first, b_first = self.choices(vote)
         return a_first and b_first and combine_orders(a_first, b_first)
 
@@ -302,7 +302,7 @@ class VotingResult(Generic[AnyVote]):
     cast: int = 0
     """Number of new votes."""
     ending: RunEnding | None = None
-    """Reason why the judging ended, and the spending of this and all earlier commands."""
+    """Reason why the judging ended, and the total spending."""
 
 
 class ModelPlaceholder:

@@ -87,7 +87,7 @@ class Vote(NamedTuple):
 
 
 class PreferenceVote(NamedTuple):
-    """Vote on a pair of episodes, from two requests: one shows A first, one shows B first."""
+    """Vote on a pair of episodes. The judge model sees the pair in both orders."""
 
     id: str
     trial: int
@@ -97,7 +97,7 @@ class PreferenceVote(NamedTuple):
     """Choices in the request that shows A first. Null if the request got no valid answer."""
     b_first: Mapping[Criterion, Choice] | None = None
     why: Sequence[str] = ()
-    """Reasons of the judge model: for the request that shows A first, then for the other one."""
+    """Reasons that the judge model gives, one per request."""
     took: VoteUsage = VoteUsage()
     spent: RunSpending = RunSpending()
 

@@ -175,7 +175,7 @@ def agreement_of_people(
 
 def format_preferences(name: str, other: str, found: PreferenceAgreement) -> Iterator[str]:
     """Yield the agreement of two raters as lines."""
-    yield f"{found.total} labels by preferred episode; rows: {name}, columns: {other}"
+    yield f"compared labels of {name} and {other}: {found.total}"
     order: tuple[Preference, ...] = ("win", "tie", "lose")
     heading = [name, *(f"{other}: {each}" for each in order)]
     rows = [[one, *(str(found.counts.get((one, each), 0)) for each in order)] for one in order]

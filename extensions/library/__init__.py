@@ -1,1 +1,1 @@
-"""Environments of stateless functions and a market, for entries with executed calls."""
+"""Environments for entries whose calls Turnwise executes."""

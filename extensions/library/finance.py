@@ -138,14 +138,15 @@ class FinanceTools(Backend):
             >>> internal_rate_of_return(cash_flows=[-100, 110])
             {"annual_rate": 10.0}
             >>> internal_rate_of_return(cash_flows=[100, 110])
-            {"error": "The first payment must be negative, the others not, and the sum positive."}
+            {"error": "The first payment must be negative. No other payment may be negative. Th...
         """
         check_count("cash_flows", cash_flows, 2, 100)
         check_numbers("cash_flows", cash_flows, 100)
         first, *others = cash_flows
         if first >= 0 or min(others) < 0 or math.fsum(cash_flows) <= 0:
             raise InvalidArgument(
-                "The first payment must be negative, the others not, and the sum positive."
+                "The first payment must be negative. No other payment may be negative. "
+                "The sum must be positive."
             )
         low, high = 0.0, 10.0
         if _present_value(high, cash_flows) > 0:

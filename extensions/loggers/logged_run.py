@@ -23,7 +23,7 @@ class LoggedRun(NamedTuple):
     parameters: Mapping[str, Any]
     """Settings by name; keys of nested settings are joined by dots."""
     metrics: Mapping[str, float]
-    """Scores and other metrics by name, such as ``score/all`` and ``score/base``."""
+    """Maps names such as ``score/all`` to scores and other metrics."""
     tags: tuple[str, ...]
     report: str
     """The report as an HTML page."""

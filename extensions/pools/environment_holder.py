@@ -39,11 +39,7 @@ class EnvironmentHolder:
     def hold(
         self, actions: Mapping[int, Sequence[Action | None]], *origins: RolloutEnv
     ) -> dict[int, None]:
-        """Recreate environments.
-
-        Each environment is a copy of its origin that repeats the actions. The action None resets
-        the environment.
-        """
+        """Copy each origin, and execute the actions in the copy. The action None is a reset."""
         for (id, some), origin in zip(actions.items(), origins, strict=True):
             # Several numbers may have the same origin.
             env = self._envs[id] = origin.fork()

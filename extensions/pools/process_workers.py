@@ -21,7 +21,7 @@ _PROTOCOL = pickle.HIGHEST_PROTOCOL
 _GC_THRESHOLD = 200_000
 """After this number of new objects, a worker starts a garbage collection."""
 _READY = -1
-"""Ticket of the message with which a worker reports that it has started."""
+"""Ticket of a worker's first message."""
 
 
 class _Failure:

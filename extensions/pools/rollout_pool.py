@@ -16,10 +16,10 @@ from runner.episodes.judging import ENTRY_TIMEOUT
 from runner.rollouts.rollout_env import Action, ActionError, Observation, RolloutEnv, Transition
 
 _Ask = Callable[[int, list[int]], Any]
-"""Function that sends a worker a request about environments; returns the request's ticket."""
+"""Function that sends a request to a worker, and returns the request's ticket."""
 
 _Taken = Callable[[int, Any], Iterable[Action | None]]
-"""Function that takes an environment's number and result, and returns the executed actions."""
+"""Function that returns the actions that an environment executed."""
 
 
 class _EnvRecipe(NamedTuple):

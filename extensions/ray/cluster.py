@@ -99,7 +99,7 @@ class _Actor:
     has: int = 0
     """Number of current items."""
     alone: bool = False
-    """Whether the actor only retries lost items, one at a time."""
+    """Whether the actor is reserved for lost items."""
     begun: bool = False
     stalled: bool = False
     asked: tuple[Any, float] | None = None
@@ -110,7 +110,7 @@ class ActorPool:
     """Pool of actors that process items; a new actor replaces an actor that dies or stalls.
 
     The pool retries the items of a lost actor. If an item is lost twice, the item then runs alone
-    in an actor. An item that kills or stalls its actor thus cannot affect other items' results.
+    in an actor.
 
     Args:
         kind: Class of the actors; its method ``do`` takes references to the shared values and an

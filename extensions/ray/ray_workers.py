@@ -83,8 +83,8 @@ class RayWorkers(NamedTuple):
         if secrets_of(LiveName(""), settings, {}):
             raise DataError(
                 "--engine ray",
-                "a header, the address or the body contains a secret, and workers must not get it; "
-                "set the key in the workers' environment, for example OPENAI_API_KEY",
+                "a header, the address or the body contains a secret; set the secret as an "
+                "environment variable of the workers, such as OPENAI_API_KEY",
             )
 
     def conduct(
@@ -280,7 +280,7 @@ class EpisodeWorker:
         self._pace = RateLimiter(SystemClock())
 
     async def alive(self) -> None:
-        """Answer a liveness check, unless an environment or agent blocks the thread."""
+        """Answer a liveness check; a blocked thread gives no answer."""
 
     async def do(self, needs: Sequence[Awaitable[Any]], job: EpisodeJob) -> ResultQueue:
         """Run one episode, unless the run stops first.

@@ -43,7 +43,7 @@ def truth_of(line: Mapping[str, Any], category: Category) -> tuple[str, Mapping[
 
 
 def read(entry: Mapping[str, Any], truth: Mapping[str, Any], category: Category) -> Trajectory:
-    """Return a trajectory, given a question line and the ground truth from ``truth_of``.
+    """Make a trajectory from a question and a ground truth.
 
     Raises TypeError or LookupError if the entry has an unexpected form.
     """

@@ -123,7 +123,7 @@ def single_turn_corpus(entries: Sequence[Trajectory]) -> Corpus:
 
 
 def load_full_corpus() -> Corpus:
-    """Return the corpus of all environments, without those that only retired categories use."""
+    """Return the corpus of all environments, except retired environments."""
     return own_corpus([name for name in names() if name not in OF_THESE_ONLY], "all")
 
 

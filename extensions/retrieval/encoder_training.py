@@ -92,7 +92,7 @@ def _make_encoder(
 
 
 def _train_tokenizer(texts: Sequence[str]) -> Any:
-    """Train a byte-pair tokenizer; the training of a WordPiece tokenizer is not reproducible."""
+    """Train a byte-pair tokenizer, because this training is reproducible."""
     made = Tokenizer(models.BPE(unk_token=_SPECIAL[1]))
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)

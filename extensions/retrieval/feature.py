@@ -89,7 +89,7 @@ class RetrievalFeature(RunFeature):
     def restored_offers(
         self, run: Run, dataset: Dataset, notify: Callable[[str], object]
     ) -> Dataset:
-        """Return a data set that offers the functions that a recorded run retrieved."""
+        """Return a data set with the same offered functions as in a recorded run."""
         then = self.reference
         assert then is not None
         assert run.definition is not None

@@ -24,10 +24,7 @@ else:
 
 
 class GatedRanker:
-    """Ranking that reorders only functions with training data; others keep their lexical rank.
-
-    The scores that ``ranker`` gives to these other functions are ignored.
-    """
+    """Ranking that reorders only functions with training data; others keep their lexical rank."""
 
     def __init__(self, corpus: Corpus, trained: frozenset[Signature], ranker: Ranker) -> None:
         self._lexical = lexical.default(corpus.functions)

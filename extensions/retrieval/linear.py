@@ -1,8 +1,8 @@
 """Linear layer that maps queries and function texts into one vector space, without torch.
 
-Features are hashed words and character n-grams. The logarithm of a feature's count is multiplied by
-the feature's inverse document frequency. One matrix, initially a random projection, maps the
-features to few dimensions. The loss is the softmax over all functions that training queries need.
+Features are hashed words and character n-grams, weighted by TF-IDF. One matrix, initially a random
+projection, maps the features to few dimensions. The loss is the softmax over all functions that
+training queries need.
 """
 
 from __future__ import annotations

@@ -246,11 +246,12 @@ class ScoreCeiling(NamedTuple):
 
     def line(self) -> str:
         """Return the metrics as one line of text."""
-        turns, entries = self.turns_covered / max(1, self.turns), len(self.covered)
+        turns = self.turns_covered / max(1, self.turns)
+        entries = len(self.covered) / max(1, self.entries)
         return (
-            f"{turns:.1%} of {self.turns} turns offer all needed functions; "
-            f"{entries / max(1, self.entries):.1%} of {self.entries} entries do so in every turn; "
-            f"a turn offers {self.offered:.1f} functions on average"
+            f"turns that offer all needed functions: {turns:.1%} of {self.turns}; "
+            f"entries with only such turns: {entries:.1%} of {self.entries}; "
+            f"mean number of functions per turn: {self.offered:.1f}"
         )
 
 

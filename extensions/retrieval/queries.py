@@ -59,7 +59,7 @@ class SplitKind(StrEnum):
 
 
 class QuerySplit(NamedTuple):
-    """Training and held-out queries. A query is left out if only some of its keys are held out."""
+    """Training and held-out queries. A query that belongs to both parts is dropped."""
 
     training: tuple[Query, ...]
     held_out: tuple[Query, ...]
@@ -171,7 +171,7 @@ def _read_file(path: Path, notify: dataset_choice.Notify) -> Iterator[PendingQue
 
 
 def match_queries(corpus: Corpus, pending: Sequence[PendingQuery]) -> tuple[list[Query], list[str]]:
-    """Return the queries whose functions are all in a corpus, and a note about the others."""
+    """Return the queries that a corpus can answer, and a note about the other queries."""
     available = {function.signature for function in corpus.functions}
     found = []
     for each in pending:
@@ -195,7 +195,7 @@ def parts(
     folds: int,
     seed: int,
 ) -> list[QuerySplit]:
-    """Split all query sets by the same keys: a held-out key is held out of every set.
+    """Split all query sets by the same keys.
 
     The keys are shuffled with ``seed``, and divided into folds. The fold with the index ``fold`` is
     held out.

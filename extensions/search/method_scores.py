@@ -19,7 +19,7 @@ HEADING = ("method", "entries", "passed", "score", "95%", "requests", "steps", "
 
 
 class MethodEpisodes(NamedTuple):
-    """Episodes of one entry by one method; the first passed episode decides the outcome."""
+    """Episodes that one method ran for one entry."""
 
     attempts: Sequence[EpisodeRecord]
     """Episodes in the order of their execution; at least one."""

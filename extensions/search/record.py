@@ -13,7 +13,7 @@ GIVE_UP = "give_up_branch"
 FINISH = "finish"
 """With ``--finish``: function that a model calls to end a turn or to give up."""
 OF_SEARCHES = (GIVE_UP, FINISH)
-"""Functions that only a search offers; the kept branch contains no calls of them."""
+"""Functions that only a search offers."""
 
 
 class TriedStep(NamedTuple):
@@ -26,7 +26,7 @@ class TriedStep(NamedTuple):
     step: StepRecord | None = None
     """Request and answer. Null in the kept branch, because the episode records this branch."""
     message: JsonObject | None = None
-    """Message with the answer; null for an answer in the kept branch."""
+    """Message with the answer; null in the kept branch."""
 
 
 class SearchRecord(NamedTuple):

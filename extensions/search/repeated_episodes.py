@@ -37,10 +37,9 @@ def next_round(
 ) -> list[Trajectory]:
     """Return the entries that a round repeats; no entry if the budget is used up.
 
-    ``budget`` is the maximum number of requests of all episodes together. A new episode is expected
-    to take as many requests as the earlier episodes of its entry. It starts only if the rest of the
-    budget covers at least half of these requests. Only earlier rounds affect the result. Round 0
-    has one episode per entry.
+    ``budget`` is the maximum number of requests of all episodes together. The round ends
+    when the rest of the budget is too small for another episode. Only earlier rounds affect the
+    result. Round 0 has one episode per entry.
     """
     taken: dict[str, list[RepeatedEpisode]] = defaultdict(list)
     for (id, trial), attempt in done.items():

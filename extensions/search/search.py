@@ -29,7 +29,7 @@ from runner.models.prompting import checked_texts, read_texts
 GIVES_UP = "give_up_and_restart"
 """With this value of ``return_type``, the function ``finish`` gives up a branch."""
 GIVES_UP_TURN = "give_up"
-"""With this value of ``return_type``, ``finish`` gives up the turn without undoing steps."""
+"""With this value of ``return_type``, the function ``finish`` gives up the turn."""
 ANSWERS = "give_answer"
 """With this value of ``return_type``, the function ``finish`` ends the turn with an answer."""
 

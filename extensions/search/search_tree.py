@@ -36,13 +36,13 @@ class TreePoint(NamedTuple):
     number: int
     parent: int | None
     depth: int
-    """Indentation level. A last child has its parent's level. Other children have one more."""
+    """Indentation level in the printed tree."""
     became: Literal["stands", "undone", "given_up"]
     step: StepRecord
 
     @property
     def said(self) -> str:
-        """Calls of the answer. If there are no calls: the text, or the reason for giving up."""
+        """Calls of the answer, or the text of an answer without calls."""
         if self.step.calls:
             return "; ".join(self.step.calls)
         return _words(self.step.reply)
@@ -151,7 +151,7 @@ class AnswerUsage(NamedTuple):
 
 
 class UsageByAnswer(NamedTuple):
-    """The part of a search record that contains the token usage of undone answers."""
+    """Token usage of the undone answers in a search record."""
 
     tree: Sequence[AnswerUsage] = ()
 

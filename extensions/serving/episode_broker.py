@@ -105,7 +105,7 @@ class ServedEpisode:
     record: EpisodeRecord | None = None
     """Record of the finished episode; None before the end."""
     collected: list[ToolCall] = field(default_factory=list)
-    """Calls of an MCP client that will form one answer to a single-turn entry."""
+    """Calls that an MCP client has made for a single-turn entry."""
     changed: _Signal = field(default_factory=_Signal)
     turns: asyncio.Lock = field(default_factory=asyncio.Lock)
     _reply: Reply | None = None

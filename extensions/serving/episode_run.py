@@ -37,7 +37,7 @@ from runner.records.run_store import create_folder, default_folder
 from trajectories.schema import Trajectory
 
 _SPARE_CLIENTS = 4
-"""Maximum number of MCP clients per open episode, including clients without an episode."""
+"""Maximum number of MCP clients per open episode."""
 
 Started = Callable[[str | None, Path, int], object]
 """Callback after the start of the server. Its arguments are the URL (None for stdio), the run

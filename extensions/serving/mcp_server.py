@@ -1,9 +1,8 @@
 """MCP server for the functions of sessions, over stdio or local HTTP.
 
 Over stdio, the server serves one session. Over HTTP, ``/mcp`` opens a session per client, and
-``/mcp/NAME`` serves a session that the operator opened. At ``/mcp``, the handshake gives a client
-its session. Protocol revision 2026-07-28 has no handshake. The server refuses this revision, so
-clients use an earlier one.
+``/mcp/NAME`` serves a session that the operator opened. At ``/mcp``, a client gets a session in
+the handshake. Protocol revision 2026-07-28 has no handshake, so the server refuses this revision.
 """
 
 from __future__ import annotations
@@ -166,7 +165,7 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 
 class _McpEndpoint:
-    """MCP endpoint that ends the session of a client that disconnects."""
+    """MCP endpoint with a callback for the end of a session."""
 
     def __init__(
         self, manager: StreamableHTTPSessionManager, ended: Callable[[str], object]
@@ -195,14 +194,13 @@ def client_of(request: Request) -> str:
     name = request.headers.get(SESSION)
     if name is None:
         raise SessionOrSnapshotNotFound(
-            "The request has no session id; /mcp needs the initialize handshake, so connect with "
-            "a protocol revision before 2026-07-28."
+            "The request has no session id. Connect with a protocol revision before 2026-07-28."
         )
     return name
 
 
 async def _ask_for_handshake(ctx: Context, call_next: CallNext) -> Any:
-    """Refuse ``server/discover`` at ``/mcp``; clients then use the older handshake."""
+    """Refuse ``server/discover``, so that clients use the older handshake."""
     if ctx.method == "server/discover" and not request_of(ctx).path_params:
         raise MCPError(METHOD_NOT_FOUND, "Method not found")
     return await call_next(ctx)

@@ -35,7 +35,7 @@ class Fold(NamedTuple):
     seed: int = 0
 
     def held_out(self, datasets: Iterable[Dataset]) -> Keys:
-        """Return the keys (such as scenarios) to hold out of data sets.
+        """Return the held-out keys, such as scenarios.
 
         The keys are chosen from all multi-turn categories, even if the run uses only some of them.
         If the run has an entry that is not multi-turn, the keys are chosen from all categories.

@@ -29,11 +29,11 @@ _MAX_SHOWN = 100
 """Maximum number of characters of a row in a message."""
 
 Row = tuple[str | None, ...]
-"""Row of normalized values, as strings; values that count as equal have equal strings."""
+"""Row of normalized values, as strings. Equal values have equal strings."""
 
 
 def check_statements(truth: ExecutedTurn, given: ExecutedTurn) -> CallEvidence | None:
-    """Compare the returned rows and the final database with those of the ground truth.
+    """Compare the returned rows and the final database with the ground truth.
 
     Raises UnjudgeableEntry if a statement of the ground truth was refused.
     """

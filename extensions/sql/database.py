@@ -1,4 +1,4 @@
-"""Database environment with one function, which executes an SQL statement given in parts.
+"""Database environment with one function, which executes an SQL statement.
 
 Tables are plain data. Each statement is parsed (``sql_text.py``) and runs on an SQLite copy
 (``sqlite_execution.py``).
@@ -206,7 +206,7 @@ def _flat(conditions: Sequence[str | Sequence[str]]) -> list[str]:
 
 
 def _check_goes(keyword: str, given: Mapping[str, Sequence[Any] | None]) -> None:
-    """Raise InvalidArgument for the first argument that the SQL keyword does not allow."""
+    """Raise InvalidArgument if an argument does not fit the SQL keyword."""
     for parameter, values in given.items():
         if values and keyword not in _GOES_WITH[parameter]:
             raise InvalidArgument(f"{parameter} cannot be combined with {keyword}: leave it out.")

@@ -209,7 +209,7 @@ class FragmentReader:
                 return StatementPart(quoted(self._columns[word]))
             if _STATEMENTS.fullmatch(word) or (not inside and _OUTSIDE.fullmatch(word)):
                 message = (
-                    f"{parameter} has the word {text[:40]}: an expression must be one statement."
+                    f"{parameter} has the word {text[:40]}, which is not allowed here: remove it."
                 )
                 raise InvalidArgument(message)
         return StatementPart(text)

@@ -208,7 +208,7 @@ class _Authorizer:
     ) -> int:
         changes = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
         named, table = (first or "").casefold(), self._statement.table
-        used = f"operations other than reads of tables and changes to {table}"
+        used = f"this operation: it may only read tables and change {table}"
         if action == sqlite3.SQLITE_SELECT:
             fits = True
         elif action == sqlite3.SQLITE_READ:

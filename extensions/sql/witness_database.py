@@ -93,8 +93,7 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
 def _value(name: str, allowed: Sequence[Any]) -> Any:
     """Return the first allowed value of a parameter; the value of a list parameter is a list.
 
-    Raises WitnessError if a list parameter has several plain values: these could be alternatives or
-    the items of one list.
+    Raises WitnessError if the values of a list parameter are ambiguous.
     """
     options = [option for option in allowed if option != ""]
     if not options:
@@ -203,7 +202,7 @@ def _table(columns: Sequence[str], rows: Sequence[Mapping[str, Cell]]) -> SqlTab
 
 
 def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabase:
-    """Return the database of the tables, and the call.
+    """Return the tables and the call as a witness database.
 
     Raises WitnessError if the statement is refused, if the statement affects no row, or if all rows
     meet the conditions.

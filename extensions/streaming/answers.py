@@ -11,7 +11,7 @@ from runner.models.model_types import FatalError, TransientError
 from runner.models.streaming import STREAMED, read_chunks, read_stream
 
 FIRST_TOKEN: ContextVar[float | None] = ContextVar("first_token", default=None)
-"""Seconds to the first token of the asyncio task's latest answer."""
+"""Time to the first token of the latest answer, in seconds."""
 _MESSAGES = "v1/messages"
 """Path of Anthropic's Messages API."""
 _FIELDS: Mapping[str, Mapping[str, Any]] = {

@@ -226,7 +226,7 @@ def list_steps(simulation: Simulation) -> Iterator[Step]:
 
 
 def _written(name: str, side: str) -> str:
-    """Return a function's name; if the other side owns it, put the caller's side before it."""
+    """Add the caller's side to the name of the other side's function."""
     owners = {tool: each for desk in DESKS.values() for tool, each in _owners(desk)}
     return f"{side}.{name}" if owners.get(name, side) != side else name
 

@@ -65,7 +65,7 @@ _FIRST_PERSON = (
 
 
 def describes_user(sentence: str) -> bool:
-    """Tell whether a sentence describes the user's character; users do not say such sentences."""
+    """Tell whether a sentence describes the user's character."""
     return _CHARACTER.search(" ".join(sentence.split())) is not None
 
 

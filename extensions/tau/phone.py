@@ -797,7 +797,7 @@ class Phone(Desk):
         function(self)
 
     def switch(self, tool: str, member: str, *, on: bool) -> None:
-        """Call a toggle function; if the setting then differs from ``on``, call it once more."""
+        """Call a toggle function until the setting equals ``on``."""
         self._set_up(tool)
         if self.device[member] is not on:
             self._set_up(tool)

@@ -602,7 +602,7 @@ def _make_address(
 
 
 def _check_counts(order: Mapping[str, Any], item_ids: Sequence[str], message: str) -> None:
-    """Raise NotFound if an item occurs in ``item_ids`` more often than in the order."""
+    """Raise NotFound if the order does not contain all of these items."""
     there = [item["item_id"] for item in order["items"]]
     for id in item_ids:
         if item_ids.count(id) > there.count(id):

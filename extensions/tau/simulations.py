@@ -320,7 +320,7 @@ def _repair_ids(recording: SimulationFile) -> SimulationFile:
     if not mended:
         return recording
     note = (
-        f"{mended} simulations have a wrong task id; each is judged by the task whose gold actions "
-        "it contains"
+        f"{mended} simulations have a wrong task id; each is judged by the task with the same gold "
+        "actions"
     )
     return replace(recording, simulations=repaired, notes=(*recording.notes, note))

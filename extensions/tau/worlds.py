@@ -64,7 +64,7 @@ class Checkout:
         return found
 
     def tasks(self, domain: str, *, full: bool = False) -> dict[str, ServiceTask]:
-        """Return the tasks of a domain by id; with ``full``, all generated tasks of telecom."""
+        """Return the tasks of a domain by id; ``full`` includes all generated tasks."""
         names = ("tasks_full.json",) if full else ("tasks.json",)
         node = read_json(self.require(domain, *names))
         items = node.items()

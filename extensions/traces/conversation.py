@@ -31,7 +31,7 @@ class RecordedTrace(NamedTuple):
     model: str | None
     turns: Sequence[RecordedTurn]
     error: str | None = None
-    """Error that ended the conversation and that the model did not cause."""
+    """External error that ended the conversation."""
 
 
 class Exchange(NamedTuple):

@@ -33,7 +33,7 @@ class Document(NamedTuple):
     value: object
 
     def place(self, path: str) -> str:
-        """Return file and line of the value at a JSON path, or of its nearest existing parent."""
+        """Return the file and line of the value at a JSON path."""
         at = _SPACE.match(self.text, 0).end()  # type: ignore[union-attr]
         for name, index in _PART.findall(path):
             found = _member(self.text, at, int(index) if index else name)
@@ -182,7 +182,7 @@ def _begins_with_value(text: str) -> bool:
 
 
 def _member(text: str, at: int, part: str | int) -> int | None:
-    """Find item ``part`` of the list or object at position ``at``; return its position or None."""
+    """Return the position of an item in the list or object at ``at``; None if it is missing."""
     opened = "[" if isinstance(part, int) else "{"
     if text[at : at + 1] != opened:
         return None

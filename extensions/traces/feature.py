@@ -77,7 +77,7 @@ class ImportRunFeature(RunFeature):
         return members_of(self.reference)
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that keeps recorded results and renders others by ``observe``."""
+        """Return a function that renders all results except recorded ones."""
         if observe is None or not self.reference.trust_results:
             return observe
 

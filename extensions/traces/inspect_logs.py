@@ -11,7 +11,7 @@ from runner.models.model_types import ChatMessage
 from runner.models.recorded_messages import chat_messages, read_turns
 
 STOPS = {"max_tokens": "length", "model_length": "length"}
-"""Maps inspect_ai's stop reasons to Turnwise's. Reasons that are not listed have equal names."""
+"""Maps inspect_ai's stop reasons to Turnwise's. Other stop reasons keep their names."""
 
 
 def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:

@@ -49,7 +49,7 @@ class OlderMessages(NamedTuple):
 
 
 def find_messages(attributes: Json, events: Sequence[tuple[str, Json]]) -> OlderMessages:
-    """Return the messages of a span: from its events or, if these have none, its attributes."""
+    """Return the messages in a span's events or attributes."""
     found = OlderMessages([], [])
     for name, fields in events:
         if name in EVENT_ROLES:

@@ -1,8 +1,8 @@
 """Reader of OpenTelemetry's GenAI spans in the JSON form of OTLP.
 
-The messages are in the attributes ``gen_ai.input.messages`` and ``gen_ai.output.messages`` of spans
-or of their events. The module ``older_spans`` reads older conventions. A conversation consists of
-the spans with the same ``gen_ai.conversation.id``, or of the spans of one trace.
+The messages are in the attributes ``gen_ai.input.messages`` and ``gen_ai.output.messages``. The
+module ``older_spans`` reads older conventions. A conversation consists of the spans with the same
+``gen_ai.conversation.id``, or of the spans of one trace.
 """
 
 from __future__ import annotations

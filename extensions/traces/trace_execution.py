@@ -142,7 +142,7 @@ class _TracePlayer:
         if left:
             count = len(left)
             self.warnings.append(
-                f"turn {number + 1}: {count} answers after the end of the turn are not judged"
+                f"turn {number + 1}: the turn has ended, so the last {count} answers are not judged"
             )
         elif not dialogue.episode.finished and dialogue.episode.turn == number:
             dialogue.episode.end_turn()

@@ -1,4 +1,4 @@
-"""Judged dialogue, with remarks on the user's calls."""
+"""Dialogue episode that marks the user's calls."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class UserFeature(RunFeature):
         base_url: Address of the model's server; None means the agent's server.
         price: US dollars per million tokens of the model; None means the listed price.
         knobs: Settings of the user's behaviour, which replace the entries' settings.
-        excludes_errors: Whether a failed episode is an error if the user made a mistake.
+        excludes_errors: Whether a mistake of the user turns a failed episode into an error.
     """
 
     extension = NAME

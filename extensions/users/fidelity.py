@@ -39,9 +39,7 @@ class FidelityCounts(NamedTuple):
     stops: int = 0
     """Number of dialogues whose endings are compared."""
     same_stops: int = 0
-    """Number of dialogues in which the two stops are at most one message apart, or neither user
-    stops.
-    """
+    """Number of dialogues that both users end at about the same message."""
     acts: int = 0
     """Number of calls that the recorded user made."""
     own_acts: int = 0
@@ -49,13 +47,9 @@ class FidelityCounts(NamedTuple):
     same_acts: int = 0
     """Number of calls that both users made after the same text of the agent."""
     near_acts: int = 0
-    """Number of recorded calls that the simulated user also makes, at most one answer earlier or
-    later.
-    """
+    """Number of recorded calls that the simulated user makes at about the same time."""
     near_own_acts: int = 0
-    """Number of simulated calls that the recorded user also makes, at most one answer earlier or
-    later.
-    """
+    """Number of simulated calls that the recorded user makes at about the same time."""
     lost: int = 0
     """Number of texts of the agent that the simulated user did not understand."""
 
@@ -164,7 +158,7 @@ class OwnCalls(NamedTuple):
     theirs: frozenset[str]
     """Calls of the recorded user."""
     ours: frozenset[str]
-    """Calls of the simulated user or, after similar texts, of another recorded user."""
+    """Calls of the simulated user, or of another recorded user."""
 
 
 def count_calls(answers: Iterable[OwnCalls]) -> FidelityCounts:
@@ -206,7 +200,7 @@ def list_own_calls(user: RuleUser, recorded: Sequence[UserExchange]) -> list[Own
 
 
 def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls, OwnCalls]]:
-    """For each answer, find the answer to the most similar agent text in another dialogue.
+    """Pair the answers to similar agent texts in different dialogues.
 
     Two texts are similar if they share at least 70% of their words.
     """

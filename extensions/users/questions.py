@@ -27,7 +27,7 @@ KINDS = {
     "date": r"\bdates?\b|what day|when ",
     "city": r"\bcit(?:y|ies)\b|origin|destination|from where|where ",
 }
-"""Maps a kind of fact to a pattern of the agent's words for it."""
+"""For each kind of fact, a pattern for the agent's questions."""
 _OTHER_NAMES = re.compile(
     r"passenger|birth|friend|travell?er|companion|\b(?:chang|updat|new|different|correct)"
 )

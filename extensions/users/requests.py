@@ -77,7 +77,7 @@ _CHANGES = re.compile(
 _SIGHTS = re.compile(r"\b(?:see|notice|shows?) (?:any|one|either) of\b")
 """Line above a list of things that the phone may show. The items of this list are no requests."""
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")
-"""Words before the first step, such as "let's start by"."""
+"""Introduction of the first step, such as "let's start by"."""
 _REFERS = re.compile(
     r"\b(?:turn|switch|toggl|disabl|enabl|chang|reset|reseat|disconnect|grant|re-?insert)"
     r"[^.]{0,24}\b(?:it|them|those|that)\b"
@@ -118,9 +118,7 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the calls that an agent's text asks the user to make, in the order of the text.
 
     If the agent offers help, only read calls are returned. If the agent only offers to explain how
-    to check something, no call is returned. If the text has a list, the list's change calls and
-    test calls are returned. The list's read calls are returned in two cases: the other text
-    requests only tests, or a line announces a list of steps.
+    to check something, no call is returned. Read calls in a list are usually omitted.
     """
     low = text[-MAX_CHARS:].lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -152,18 +150,14 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
 
 
 def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> Iterator[StepRequest]:
-    """Yield the requests of a heading; list items on the same topic replace a request."""
+    """Replace the requests of a heading by the list items on the same topic."""
     for each in heading:
         same = [item for item in items if item.step.topic and item.step.topic == each.step.topic]
         yield from same or [each]
 
 
 def _follow(later: Sequence[StepRequest], commands: Sequence[StepRequest]) -> list[StepRequest]:
-    """Return the requests in ``later``.
-
-    If all changes in ``commands`` are conditional, every returned request is conditional unless it
-    is a test.
-    """
+    """If all earlier changes are conditional, make the later requests conditional, too."""
     changes = [each for each in commands if each.step.writes]
     if not changes or not all(each.depends for each in changes):
         return list(later)
@@ -171,7 +165,7 @@ def _follow(later: Sequence[StepRequest], commands: Sequence[StepRequest]) -> li
 
 
 def _read_lines(text: str, steps: Sequence[UserStep]) -> dict[str, list[StepRequest]]:
-    """Return a text's requests by kind: ``heading``, ``command``, ``item`` or ``later``."""
+    """Group the requests of a text by kind."""
     found: dict[str, list[StepRequest]] = {"heading": [], "command": [], "item": [], "later": []}
     earlier: list[str] = []
     heading = ""
@@ -230,7 +224,7 @@ def _name(sentence: str) -> str:
 
 
 def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[StepRequest]:
-    """Return conditional requests for the steps that change the latest topic of ``earlier``."""
+    """Return conditional requests to change the setting that was mentioned last."""
     for sentence in reversed(earlier):
         if topics := {step.topic for step in steps if re.search(step.cue, sentence)}:
             changes = [step for step in steps if step.writes and step.topic]
@@ -241,9 +235,8 @@ def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[Ste
 def _split(line: str, is_item: bool) -> list[str]:
     """Split a line into sentences.
 
-    If a list item has a title and then a condition, the condition is moved before the title. If a
-    sentence ends in a colon after words such as "check the following", the text after the colon
-    stays in the sentence.
+    In a list item, a condition is moved before the title. If a sentence ends in a colon after words
+    such as "check the following", the text after the colon stays in the sentence.
     """
     found = re.split(r"(?<=[a-z)\"'][.!?:;])\s+|(?<=\S\d[.!?:;])\s+", line)
     if is_item and len(found) > 1 and found[0].endswith(":") and _CONDITION.search(found[1]):
@@ -278,7 +271,7 @@ def _add(
 
 
 def _without_needless(found: Sequence[StepRequest]) -> list[StepRequest]:
-    """Drop repeated calls, drop reads of a topic that another call changes, and put tests last."""
+    """Drop unnecessary calls, and put tests last."""
     written = {
         each.step.topic
         for each in found

@@ -39,7 +39,7 @@ _PERSONAL = frozenset({"address", "birth", "email", "name", "payment", "phone", 
 _VERBATIM = frozenset(
     {"comment", "content", "description", "message", "resolution", "subject", "text", "title"}
 )
-"""Facts whose values the user puts in quotation marks if they have more than one word."""
+"""Facts whose values the user puts in quotation marks."""
 _UNKNOWN = ("order", "reservation")
 """Facts for which a scenario may have no value. The user then says "I do not remember"."""
 _SAID_SHARE = 0.5

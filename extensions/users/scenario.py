@@ -34,23 +34,21 @@ class UserWish(NamedTuple):
     ``asked``, or when ``refused``.
     """
     cue: str = ""
-    """Words of questions that the user answers with this wish (default: the wish's own words)."""
+    """The wish answers questions with these words (default: the wish's own words)."""
 
 
 class UserStep(NamedTuple):
     """Call that the agent can ask the user to make, such as a reboot of the phone."""
 
     cue: str
-    """Regular expression for a sentence with which the agent asks for the call."""
+    """Regular expression for the agent's request."""
     function: str
     arguments: Mapping[str, Any] = {}
     unless: str = ""
     """The call is unnecessary if an earlier result of the user's calls matches this regular
     expression."""
     needs: str = ""
-    """Regular expression for earlier results. The user makes a conditionally requested call only
-    after a result that matches.
-    """
+    """If the agent's request has a condition, a result must match this regular expression."""
     topic: str = ""
     """Topic of the call. The user omits a read call if the agent also requests a change on the same
     topic."""
@@ -63,9 +61,7 @@ class UserStep(NamedTuple):
     for other calls.
     """
     fails: str = ""
-    """Regular expression for the last result. A match means that the test would fail, so the user
-    omits the test.
-    """
+    """The user omits a test if the last result matches this regular expression."""
     is_tested: bool = False
     """Whether the user tests the service after this call, even without a request of the agent."""
 
@@ -80,11 +76,9 @@ class UserKnobs(NamedTuple):
     order: Literal["given", "reversed"] = "given"
     """Order of later wishes."""
     mistakes: Mapping[str, str] = {}
-    """Wrong values that the user gives first, by the name of the fact."""
+    """Maps the name of a fact to a wrong value that the user states first."""
     changes: Mapping[str, str] = {}
-    """Maps words to a wish. When the agent first asks a question with these words, the user does
-    not confirm but states the wish.
-    """
+    """Maps words to a wish. If a question contains the words, the user first states the wish."""
     persona: Persona = "helpful"
 
 

@@ -54,9 +54,9 @@ def _describe_fidelity(figures: RunFigures) -> str | None:
         return "; a model plays the user, and the fidelity of this model is not measured"
     known = _measured()
     return (
-        f"; user simulated by rules; agreement with {known['dialogues']} recorded dialogues:"
-        f" facts (F1) {known['facts_f1']:.2f}, stops {known['same_stops']:.0%},"
-        f" calls (recall) {known['calls_recall']:.0%}"
+        f"; rules simulate the user; agreement with the users of {known['dialogues']} dialogues:"
+        f" facts {known['facts_f1']:.2f} (F1), stops {known['same_stops']:.0%},"
+        f" calls {known['calls_recall']:.0%} (recall)"
     )
 
 

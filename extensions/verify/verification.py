@@ -78,14 +78,14 @@ def _beside(path: Path) -> list[Path]:
     file = folder / bfcl_result_file.VERDICTS_FILE
     files = sorted(path.rglob(file.name)) if path.is_dir() else [file] if file.exists() else []
     if not files:
-        raise DataError("--verdicts", f"is needed: {file} does not exist")
+        raise DataError("--verdicts", f"{file} does not exist; name a file with verdicts")
     return files
 
 
 def verify(
     run: Run, dataset: Dataset, profile: Profile, step_limit: int, verdicts: Verdicts
 ) -> Iterator[VerifiedEpisode]:
-    """Execute the episodes with a verdict again, and compare verdicts and results.
+    """Replay recorded episodes, and compare verdicts and results.
 
     Raises the same exceptions as ``replay_episodes``.
     """

@@ -34,7 +34,7 @@ _MAX_CHANGES = 100
 
 MakePlan = Callable[[Trajectory], RunInputs]
 Connect = Callable[[RunInputs, int], Model]
-"""Function that returns a client; the client gets the model's answers in one turn."""
+"""Function that returns the client for one turn."""
 
 
 class Chat:

@@ -34,7 +34,7 @@ _HEADERS = {
 async def listening(
     option: str, port: int, make_app: Callable[[str], ASGIApp]
 ) -> AsyncIterator[str]:
-    """Run a web application and yield its URL. Raises DataError if the port is not available."""
+    """Serve a web application, and yield the URL. Raises DataError if the port is not available."""
     with _bound(option, port) as listener:
         url = f"http://{HOST}:{listener.getsockname()[1]}"
         config = uvicorn.Config(

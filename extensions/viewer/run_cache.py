@@ -195,7 +195,7 @@ class RunCache:
         return ComparedRuns(compare_each(runs, dataset, profiles[0], limits), notes)
 
     def mended(self, folder: Path) -> CorrectedScore | None:
-        """Return a run's score after the errata; None if its data set has no errata."""
+        """Return a run's score on the corrected data set; None without errata."""
         with suppress(DataError):
             run = open_run(folder)
             mend = self._mend(run, dataset_of(run, None, _silent, self._load))

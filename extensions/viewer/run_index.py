@@ -1,7 +1,7 @@
 """Index of the runs in a folder, kept in memory and updated when files change.
 
 For the scores, the index reads only the start of each line of ``episodes.jsonl``. Afterwards, it
-reads the whole lines for usage and required information, beginning with the newest run.
+reads the whole lines, beginning with the newest run.
 """
 
 from __future__ import annotations

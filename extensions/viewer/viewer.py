@@ -346,7 +346,7 @@ class Viewer:
         return found
 
     def _aligned(self, request: Request) -> tuple[str, list[tuple[RunRow, int]]]:
-        """Return the id of the requested entry, and pairs of a requested run and a trial.
+        """Return the id of the requested entry, and the run and trial of each requested episode.
 
         Raises DataError if a run does not exist, or if too few or too many runs are requested.
         """
@@ -358,7 +358,7 @@ class Viewer:
         return id, list(zip(runs, [*trials, *[0] * len(runs)], strict=False))
 
     def _about_whole(self, listed: RunRow, first: bool) -> str:
-        """Return the data of a run as JSON; for an unchanged run, the cache folder contains it.
+        """Return the data of a run as JSON, from the cache if possible.
 
         If ``first`` is true and the data are not cached, return only the recorded outcomes.
         """

@@ -93,7 +93,7 @@ class Office(World):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield an error for each invalid time and for each id that a counter would repeat."""
+        """Yield an error for each invalid time, and for each id that a counter will reach."""
         for name, time, counter, prefix in (
             ("emails", "received", "next_email", "E"),
             ("meetings", "start", "next_meeting", "M"),

@@ -43,11 +43,11 @@ class Event(TypedDict, total=False):
     sets: dict[str, Any]
     """Effect: new values, by path."""
     adds: dict[str, Any]
-    """Effect: maps the path of a number to an amount, or the path of a list to new items."""
+    """Effect: amounts to add to numbers, and items to add to lists, by path."""
     removes: list[str]
-    """Effect: the event deletes the values at these paths."""
+    """Effect: paths of the values to delete."""
     does: list[str]
-    """Effect: the event makes these calls, such as ``Bank.pay_interest(account='a')``."""
+    """Effect: calls to execute, such as ``Bank.pay_interest(account='a')``."""
     agent: str
     """Effect: message to the agent."""
     user: str
@@ -115,7 +115,7 @@ def find_event_problems(event: Mapping[str, Any], now: str) -> Iterator[tuple[st
 
 
 def find_session_problems(event: Mapping[str, Any], session: Session) -> Iterator[tuple[str, str]]:
-    """Yield a JSON path and a message for each name in an event that the session lacks."""
+    """Yield a JSON path and a message for each unknown name in an event."""
     for name in ("sets", "adds", "removes", "when"):
         for path in event.get(name, ()):
             problem = StatePath.read(path).find_problem(session.backends)

@@ -1,8 +1,7 @@
 """Hotel with rooms, stays and a waiting list: an example of a world with passing time.
 
-Guests arrive on the first day, after 14:00, and leave on the last day, before 11:00. An event calls
-``HotelBook.close_day`` at the end of each day; then, guests on the waiting list get the rooms of
-absent guests.
+Guests arrive on the first day, after 14:00, and leave on the last day, before 11:00. At the end of
+each day, an event calls ``HotelBook.close_day``. Guests on the waiting list then get free rooms.
 """
 
 from __future__ import annotations

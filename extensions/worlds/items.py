@@ -26,7 +26,7 @@ def find_item(
 def find_reused_ids(
     config: Mapping[str, Any], name: str, counter: str, prefix: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield an error for each existing id that the counter of a config would assign again."""
+    """Yield an error for each existing id that the counter will reach."""
     next_id = config.get(counter, 1)
     for id in config.get(name, {}):
         number = id.removeprefix(prefix)

@@ -121,7 +121,7 @@ class Storefront(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield an error for each existing order number that a new order could get."""
+        """Yield an error for each existing order number that the counter will reach."""
         yield from find_reused_ids(config, "orders", "next_order")
 
     @classmethod

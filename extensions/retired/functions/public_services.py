@@ -442,7 +442,7 @@ class PublicServices(Backend):
         return self._asked(url, lambda body: body[member])
 
     def _asked(self, url: str, take: Callable[[Any], Any]) -> dict[str, Any]:
-        """Return one value of a service's answer, and the name of the answering host or fixture.
+        """Return a value from a service's answer, and the source of the answer.
 
         Raises ToolError if the service does not answer, or if the answer lacks the value.
         """

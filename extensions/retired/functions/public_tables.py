@@ -234,9 +234,9 @@ def holidays(year: int, country: str) -> list[tuple[date, str]]:
 
 
 _WIDENED = {0: (2, 3, False), 1: (3, 4, True), 3: (0, 4, True), 4: (0, 3, False)}
-"""Maps the weekday of a holiday to a long weekend.
+"""Long weekend for each weekday of a holiday.
 
-The values are the days before the holiday, the days in total, and whether a day off is needed.
+For example, a holiday on a Tuesday (1) gives 4 days from Saturday to Tuesday, with Monday off.
 """
 
 

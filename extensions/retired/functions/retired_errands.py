@@ -1,4 +1,4 @@
-"""Money, meals and bookings under the names and parameters of BFCL's retired executable entries.
+"""Functions for money, meals and bookings, from retired entries of BFCL.
 
 The functions are stateless: orders and bookings are returned but not stored. Turnwise computes the
 results, and judges calls by the results.
@@ -17,7 +17,7 @@ from extensions.library.bounds import check_between, check_count, check_numbers,
 _ACTIVITY = {1: 1.2, 2: 1.375, 3: 1.55, 4: 1.725, 5: 1.9}
 """Maps the level of activity to a factor for the energy spent at rest."""
 _SEX = {"male": 5, "female": -161, "other": -78}
-"""Maps the sex to a constant of the Mifflin-St Jeor formula; ``other`` has the mean."""
+"""Maps the sex to a constant of the Mifflin-St Jeor formula."""
 _GOAL = {"lose": -500, "maintain": 0, "gain": 500}
 """Daily kilocalories that each goal adds to a person's energy expenditure."""
 

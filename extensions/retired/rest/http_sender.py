@@ -1,4 +1,4 @@
-"""HTTP sender for the requests of entries, and a health check before a run.
+"""Send the HTTP requests of entries, and check the services before a run.
 
 URLs come from a model, so requests reach only fixtures unless the user allows more. With network
 access, requests reach public addresses, but no private ones. Each address is checked twice: before
@@ -57,7 +57,7 @@ _KEYS = {
     "YOUR-GEOCODE-API-KEY": ("GEOCODE_API_KEY", "geocode.maps.co"),
     "YOUR-OMDB-API-KEY": ("OMDB_API_KEY", "www.omdbapi.com"),
 }
-"""Maps the placeholder of an API key to the key's environment variable and the service's host."""
+"""For each API key: its placeholder, the environment variable and the host."""
 
 
 def connect(backend: Backend, reach: AllowedServices) -> None:

@@ -60,7 +60,7 @@ class _SplitOptions:
         default="own",
     )
     split: str = option(
-        "unit of a fold: scenario (instruction), backend (tool) or group of backends (category)",
+        "unit of a fold: one scenario (instruction), one backend (tool) or several (category)",
         choices=[*(kind.value for kind in SplitKind), "none"],
         default=SplitKind.INSTRUCTION.value,
     )

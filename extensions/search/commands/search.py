@@ -81,7 +81,7 @@ class _LimitOptions:
     max_calls: int = option("maximum requests per entry", "N", default=100, read=positive)
     max_nodes: int = option("maximum steps per entry", "N", default=100, read=positive)
     repeat: int | None = option(
-        "also run ReAct@N: up to N episodes per entry, within the tree search's request budget",
+        "also run ReAct@N (up to N episodes per entry) with the same request budget",
         "N",
         read=_parse_repeat,
     )

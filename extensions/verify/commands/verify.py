@@ -33,8 +33,7 @@ class Options(DatasetOption, JudgingOptions):
 
     run: Path = argument("run folder, result file, or folder of result files", "RUN")
     verdicts: Path | None = option(
-        "file with the verdicts on result files: an --output file or bfcl's score files (default: "
-        "verdicts.jsonl beside the result files)",
+        "file or folder with verdicts (default for result files: verdicts.jsonl beside them)",
         "PATH",
     )
     mode: Mode | None = option(

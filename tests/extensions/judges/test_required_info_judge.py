@@ -69,9 +69,9 @@ def test_the_error_rates_of_parser_and_judge_are_printed(
     assert judge(answers, server, "--output", str(file)) == 0
     *_, parser, model = capsys.readouterr().out.splitlines()
     told = sum(TOLD.values())
-    assert model.startswith(f"judge model: reported facts, not found: 3 of {told} (")
-    assert f"; unreported facts, wrongly found: 0 of {FEW - told} (0.0%, 0.0% to " in model
-    assert parser.startswith("parser: reported facts, not found: ")
+    assert model.startswith(f"judge model: false negatives: 3 of {told} (")
+    assert f"; false positives: 0 of {FEW - told} (0.0%, 0.0% to " in model
+    assert parser.startswith("parser: false negatives: ")
     assert server.requests == FEW
     assert server.last is not None
     assert server.last.body["tools"][0]["function"]["name"] == INFO

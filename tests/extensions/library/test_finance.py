@@ -47,7 +47,7 @@ def test_known_amounts(call: str, expected: float) -> None:
             "loan_payment(principal=1, annual_rate=1, months=601)",
             "months must be from 1 to 600, not 601.",
         ),
-        ("internal_rate_of_return(cash_flows=[-1, 0])", "the sum positive"),
+        ("internal_rate_of_return(cash_flows=[-1, 0])", "The sum must be positive"),
         ("internal_rate_of_return(cash_flows=[-1, 1000])", "above 1000 percent"),
         ("internal_rate_of_return(cash_flows=[-1])", "The length of cash_flows must be"),
         (

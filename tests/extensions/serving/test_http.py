@@ -76,7 +76,7 @@ def test_clients_at_once_are_kept_apart(desk: Session, clock, clients: int) -> N
 def test_a_client_of_the_latest_revision_alone_is_told_to_shake_hands(serving: Serving) -> None:
     async def main() -> None:
         async with Client(serving.mcp, mode="2026-07-28") as client:
-            with pytest.raises(MCPError, match="needs the initialize handshake"):
+            with pytest.raises(MCPError, match="Connect with a protocol revision before"):
                 await client.call_tool("create_ticket", {"title": "x"})
 
     asyncio.run(main())

@@ -92,8 +92,8 @@ def test_people_are_compared_with_each_other(
     capsys.readouterr()
     assert run_command("judge", *runs, "--labels", path) == 0
     shown = capsys.readouterr().out
-    assert "11 labels by preferred episode; rows: verdicts, columns: people" in shown
-    assert "5 labels by preferred episode; rows: people, columns: other people" in shown
+    assert "compared labels of verdicts and people: 11" in shown
+    assert "compared labels of people and other people: 5" in shown
     assert "agreement 80.0% (" in shown
 
 
