@@ -136,9 +136,14 @@ class _RunSummary:
 
 
 def outline(episode: ReplayedEpisode) -> EpisodeRecord:
-    """Return the new record with the recorded requests, but without their texts and results."""
+    """Return the new record with the usage and the number of calls of each recorded request."""
     record = episode.recorded.record
-    steps = [step._replace(reply=_NO_REPLY, results=(), changes=()) for step in record.steps]
+    steps = [
+        step._replace(
+            tools=None, reply=_NO_REPLY, calls=("",) * len(step.calls), results=(), changes=()
+        )
+        for step in record.steps
+    ]
     return episode.judged._replace(steps=steps, result=None if steps else record.result)
 
 
