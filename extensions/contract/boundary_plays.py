@@ -40,7 +40,7 @@ _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
 """Maximum number of large states, and maximum number of configs per boundary time."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
 """``_MAX_NUMBERS``: maximum number of configs with a boundary number. ``_MAX_USED_UP``: maximum
-number of playthroughs in which a call reduces a field to 0 or to an empty list."""
+number of playthroughs that use up a field."""
 _NEW_NAME = "Nemo"
 """A name that no state contains."""
 

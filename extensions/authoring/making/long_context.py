@@ -223,7 +223,7 @@ def _adapt_turns(base: Trajectory, longer: Trajectory) -> tuple[Turn, ...]:
                 if not known and any(contains_value(value, text) for text in read_before):
                     fresh = taken(value)
                     if not any(contains_value(fresh, text) for text in read_now):
-                        taken.give_up(value, "does not occur in the results with added items")
+                        taken.give_up(value, "does not occur in the longer results")
             was, is_now = short.call(call), long.call(there)
             if was.ok and not is_now.ok:
                 taken.give_up(call.name, f"fails: {is_now.text}")

@@ -395,7 +395,7 @@ def test_a_value_that_is_not_shown_any_more_is_refused():
         ("The last line of a.txt, please.", ("tail(file_name='a.txt', lines=1)",)),
         ("Twice that?", ("multiply(a=917.5, b=2)",)),
     )
-    with pytest.raises(DataError, match=r"917\.5 does not occur in the results with added items"):
+    with pytest.raises(DataError, match=r"917\.5 does not occur in the longer results"):
         longer_world(base, 5, 30)
 
 
