@@ -375,7 +375,7 @@ _BODIES = 1500
 """Number of texts per kind (for example, messages) that are generated for long contexts."""
 _MIN_CHARS = 16
 _IMITATED = 3
-"""About one of this many generated texts imitates an existing text."""
+"""On average, every third generated text imitates an existing text."""
 _CHANGEABLE = re.compile(
     r"\d{4}-\d\d-\d\d|(?<![\w.:-])\d+(?![\w:-]|\.\d)|(?:(?<!\d)|(?<=\d{4}-\d\d-\d\d))\d+\.\d+"
 )

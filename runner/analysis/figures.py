@@ -205,7 +205,7 @@ class RequiredInfoFigures(NamedTuple):
     waiting: int
     """Number of turns in which a needed value or function is still missing."""
     asked: int
-    """Number of ``waiting`` turns in which the model asked for the missing value or function."""
+    """Number of turns in which the model asked for the missing value or function."""
 
     @classmethod
     def of(cls, tellings: Iterable[InfoReport | None]) -> Self | None:

@@ -31,7 +31,7 @@ class VariantSet(NamedTuple):
     lines: Callable[[Sequence[VariantScore]], Iterator[str]]
     begin: Callable[[Path], object] = lambda _: None
     report: Callable[[Path], Iterator[str]] | None = None
-    """Function that reports on the folder of all variants, instead of ``lines``."""
+    """Alternative to ``lines`` that reads the folder of all variants."""
 
 
 def with_budget(plan: RunInputs, requests: int | None, cost: float | None) -> RunInputs:

@@ -56,7 +56,7 @@ class ConversationSettings(NamedTuple):
     asks_on: bool = False
     """Whether a single-turn entry can have several steps."""
     session: Callable[[Session, str], Session] | None = None
-    """Function that makes the model's session from a new session and the trajectory's id."""
+    """Function that wraps the model's session; the second argument is the trajectory's id."""
     user: User | None = None
     """Simulated user of the dialogue; None for the user of the entry, if any."""
 
@@ -67,7 +67,7 @@ class SplitAnswer(NamedTuple):
     given: Mapping[str, Any] | None = None
     """Arguments of the search call; ``None`` if the answer has no search call."""
     rest: Reply | None = None
-    """The answer with its other calls, or None."""
+    """The answer without the search call, or None."""
 
 
 class _ReasoningAnswer(NamedTuple):

@@ -59,9 +59,7 @@ class SettingInfo:
     sent: Sent | None = None
     """Receiver of the setting; ``None`` if the setting is not sent."""
     place: int = 0
-    """Position in the run definition, or 0. A new setting comes last and defaults to None, so that
-    older definitions without it stay valid.
-    """
+    """Position in the run definition, or 0. Add new settings at the end, with the default None."""
     recorded_as: Any = None
     """Type in the definition, if it differs from the setting's type."""
 

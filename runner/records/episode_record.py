@@ -202,7 +202,7 @@ class InfoReport(NamedTuple):
     waiting: int
     """Number of turns in which a needed value or function is still missing."""
     asked: int
-    """Number of ``waiting`` turns in which the model asked for the missing value or function."""
+    """Number of turns in which the model asked for the missing value or function."""
 
 
 class ServerRejection(NamedTuple):

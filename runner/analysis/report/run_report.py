@@ -30,7 +30,7 @@ from trajectories.schema import Trajectory
 _BUDGET = 4_400
 """Average number of characters per episode; a report of 1,000 episodes stays below 5 MB."""
 _MIN_EPISODES = 1_000
-"""A smaller run has the size limit of a run with this many episodes."""
+"""Smaller runs have the size limit of a run with 1,000 episodes."""
 _OPENING = 160
 _NO_REPLY = ReplyRecord(None, (), None, None)
 
