@@ -50,8 +50,6 @@ from extensions.contract.timed_session import CallTimeout, TimedSession
 _LIBRARY_FIELDS = ("_notices", "_worlds")
 """Private fields of the base classes, which the checks ignore."""
 _PROBES = 10
-"""After a playthrough, at most this number of calls read changed items. Then other calls follow: at
-most twice this number, or one call per function if there are more functions."""
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
@@ -61,8 +59,6 @@ _MAX_PRIVATE = 6
 _FURTHER_CALLS = 6
 """Length of a sequence of calls after a playthrough."""
 _MANY_PLAYS = 12
-"""Number of call sequences after a playthrough if a private field differs in the loaded copy. Else
-one sequence is enough."""
 _CACHES = (type(lru_cache(len)), cached_property)
 
 
@@ -115,9 +111,9 @@ def _check_pickles(
         try:
             pickle.dumps(value)
         except Exception as error:
-            what = f"{call} puts a {type(value).__name__} into" if call else "a value is in"
+            what = f"after {call}, the field" if call else "the field"
             kind = type(value).__name__
-            message = f"{what} {field} that cannot be copied to other processes ({kind}: {error})"
+            message = f"{what} {field} cannot be copied to other processes ({kind}: {error})"
             raise subject.broken(f"{message}; keep plain data", call or field) from None
 
 
@@ -137,9 +133,8 @@ class _Probe(NamedTuple):
 def memory(subject: CheckedEnvironment) -> None:
     """Check that results depend only on fields that a config sets.
 
-    After each random playthrough, the check makes equal calls in the session and in three copies of
-    the session. The first copy is a fork. The second copy is loaded from the session's state. The
-    third copy is loaded from the state in another process.
+    After each random playthrough, the check makes the same calls in the session and in copies of
+    the session. One copy belongs to another process.
     """
     probes = []
     for number, script in enumerate(scripts(subject)):
@@ -277,7 +272,7 @@ def _check_moved_keys(
     script: RecordedPlay,
     calls: Sequence[Call],
 ) -> None:
-    """Check that read calls do not depend on the order of an object's keys."""
+    """Check that reordered keys do not change the results of read-only functions."""
     if kept.moved is None or ("key order", subject.name) in EXCEPTIONS:
         return
     states = live.snapshot().states
@@ -304,7 +299,7 @@ def _check_moved_keys(
 def _list_reordered(
     subject: CheckedEnvironment, start: StartState, live: TimedSession
 ) -> list[tuple[TimedSession | None, Collection[str], str]]:
-    """Return reordered sessions, each with the functions to call and the advice for a failure."""
+    """Return copies of a session in which items or keys are reordered."""
     own = subject.own_names
     return [
         (_reorder(subject, start, live, own), subject.all_tools, _say_unordered(subject)),
@@ -326,7 +321,7 @@ def _list_reordered(
 def _vary_by_private(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> Iterator[Call]:
-    """Yield ``calls``, then copies in which an argument is the value of a private field."""
+    """Yield the calls, then copies of the calls with private values as arguments."""
     yield from calls
     private = {
         field: vars(live.backends[name]).get(field)
@@ -347,10 +342,7 @@ def _vary_by_private(
 def _list_stale(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession, calls: Sequence[Call]
 ) -> list[Any]:
-    """Make the same calls in two sessions; return the private values that only one session has.
-
-    The calls come before the comparison, because calls may compute private fields.
-    """
+    """Make the same calls in two sessions; return the private values that only one session has."""
     values: list[dict[Any, None]] = []
     for session in (live, loaded):
         forks = [session.fork() for _ in calls]
@@ -424,7 +416,7 @@ def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSessi
         difference = next(iter(ends[0].differences(ends[1])), None)
         if difference is not None:
             texts = [cut_repr(each) for each in (difference.expected, difference.actual)]
-            said = f"leads to {difference.path} = {texts[0]}, but {texts[1]}"
+            said = f"changes {difference.path} to {texts[0]}, but to {texts[1]}"
             copies = "in a session with this state", live, loaded
             found = _remembered(subject, calls[-1], texts[0], texts[1], copies, said)
             raise ContractViolation(found.place, f"{found.message} (then {list_calls(calls)})")
@@ -605,7 +597,7 @@ def _remembered(
 def _list_private(
     subject: CheckedEnvironment, live: TimedSession, other: TimedSession
 ) -> list[str]:
-    """Return the names of the private fields whose values differ in ``other``."""
+    """Return the names of the private fields that differ between two sessions."""
     return [
         field
         for name in subject.own_names

@@ -37,10 +37,9 @@ SESSIONS = 10_000
 """Number of sessions. Half of the sessions run as asyncio tasks in one thread; the other half runs
 in several threads."""
 _SAME, _AHEAD, _BEHIND = 2, 1, 3
-"""Hash seeds of three processes: one has the machine's clock, one a later clock, one an earlier
-clock."""
+"""Hash seeds of three processes with different clocks."""
 _DAY = "2026-01-05"
-"""Day on which summer time begins or ends, if no call has a date and no world clock exists."""
+"""Default day on which summer time begins or ends."""
 _DATE = re.compile(r"\b[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _THREADS = 8
 _STEPS = 3
@@ -48,7 +47,7 @@ _MAX_NOTICES = 100
 """Scripts with more notices do not run in many sessions, because they are too slow."""
 
 
-_SORT = "do not depend on hash() or on the order of a set; sort its values"
+_SORT = "do not use hash(); sort the values of a set"
 
 
 class _PlayResult(NamedTuple):
@@ -57,8 +56,8 @@ class _PlayResult(NamedTuple):
     texts: Sequence[str]
     """Every result as a string, then the hash of the last state."""
     readings: Sequence[Sequence[str]]
-    """For each call: the source lines that have read the clock, environment variables or machine
-    data up to this call."""
+    """After each call: all source lines that have read the clock, environment variables or machine
+    data so far."""
     at_import: Sequence[str]
     """Source lines that read the clock, environment variables or machine data during the import."""
 
@@ -70,8 +69,8 @@ class _OtherProcess(NamedTuple):
     """Function documents."""
     forth: Sequence[_PlayResult]
     back: Sequence[_PlayResult]
-    """Results of a second run of the scripts in reverse order, listed in the original order. Only
-    one process makes this second run."""
+    """Results of a second run, which executes the last script first. Only one process makes this
+    second run."""
 
 
 def processes(subject: CheckedEnvironment) -> None:
@@ -87,7 +86,7 @@ def processes(subject: CheckedEnvironment) -> None:
             if ours != theirs:
                 values = compare_texts(json.dumps(ours), json.dumps(theirs))
                 advice = "types and defaults must not depend on the order of a set or on the clock"
-                message = f"the function document has {values} in another process; {advice}"
+                message = f"the function document differs between processes: {values}; {advice}"
                 raise subject.broken(message, tool)
     for script, later, ours, earlier in zip(
         _whole(subject), ahead.forth, same.forth, behind.forth, strict=True
@@ -119,7 +118,7 @@ def _asking(
     advice = "store such values in state fields"
     if is_at_import:
         message += ", which the module reads when it is imported"
-        advice = "read the value from a field when a function runs, not in a default or constant"
+        advice = "read the value from a state field inside the function"
     return ContractViolation(line, f"{subject.name}.{call.name}: {call} {what} {message}; {advice}")
 
 

@@ -53,7 +53,7 @@ from extensions.worlds.world_clock import WorldClock
 _PLAYS = 30
 _STEPS = 12
 _SETTLING_STEPS = 2
-"""Number of calls at the end of a playthrough, such as ``wait``, that let planned events happen."""
+"""In a world, a playthrough ends with this number of calls such as ``wait``."""
 _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
 """``_RECENT``: number of recent results that supply values. ``_MOST``: maximum number of values per
 result. ``_MAX_KNOWN``: maximum number of known values."""
@@ -61,8 +61,7 @@ _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """``_ROUNDS``: number of rounds that enlarge states. ``_TRIES``: maximum number of calls to try.
 ``_CANDIDATES``: maximum number of calls to choose from."""
 _SHARE_ANY = 0.5
-"""Share of random calls that are not tried in a fork first. For each other call, several candidates
-are tried in forks of the session until one succeeds."""
+"""Share of random calls that may fail. All other calls are tried in a fork first."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
 """In a message, the calls and the config each have at most this number of characters."""
@@ -357,8 +356,7 @@ class PlayMaker:
         """Return the next call of a read-only function.
 
         Every read-only function is called once. If the environment has a world, a call such as
-        ``wait`` and a second round follow. A bug in a read-only function may show only
-        after certain calls or after some time.
+        ``wait`` and a second round follow. The second round finds bugs that appear later.
         """
         tools = self._subject.all_tools
         reading = [tools[name] for name in self._subject.reading_tools]

@@ -25,7 +25,7 @@ _IS_TOO_LARGE = re.compile(r"should be less than|should have at most")
 that authors write; calls may produce larger values."""
 _PLAIN_VALUE = "store a plain value"
 _MAX_PART = 300
-"""Maximum number of characters of the call in a message, and of the error text."""
+"""In a message, the call and the error text each have at most this number of characters."""
 
 
 def reached(subject: CheckedEnvironment) -> None:

@@ -46,7 +46,7 @@ def find_definition(modules: Iterable[ModuleType], name: str) -> str | None:
 
 
 def assigned(method: Callable[..., Any], word: str) -> str:
-    """In a method, find the line that assigns a field, or else the line that names the field.
+    """Find the line of a method that assigns or names a field.
 
     If no such line exists, return the first line of the method.
     """

@@ -52,7 +52,7 @@ _EVENT_MINUTES = 60
 
 @cache
 def generated_starts(subject: CheckedEnvironment) -> Sequence[StartState]:
-    """Generate configs from the schemas, and return the valid configs with the most values.
+    """Generate configs from the schemas, and return the largest valid configs.
 
     If the environment has worlds and accepts empty configs, the last start state is empty.
     """
@@ -105,10 +105,7 @@ def _repair(
 
 
 def find_place(config: Any, path: str) -> list[tuple[Any, Any]]:
-    """Return the objects and lists along a path.
-
-    Each object or list comes with the key or index that leads to the next one.
-    """
+    """Return the objects and lists along a path, each with the next key or index."""
     found: list[tuple[Any, Any]] = []
     here = config
     for name, index, text in _STEP.findall(path):
@@ -185,7 +182,7 @@ def _list_removals(value: Any) -> Iterator[Any]:
 
 
 def multiply(subject: CheckedEnvironment, start: StartState) -> StartState:
-    """Return a start state in which each mapping with free keys has at least three entries.
+    """Add entries to the mappings of a start state.
 
     Empty mappings stay empty. If the new start state cannot be loaded, return the given one.
     """

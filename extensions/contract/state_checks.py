@@ -60,7 +60,7 @@ _MACHINE_TIME = re.compile(
 _EQUALITIES: Collection[object] = {
     kind.__eq__ for kind in (str, float, dict, list, tuple, set, frozenset, MappingProxyType, Enum)
 }
-"""Comparison methods of plain types. A subclass with its own comparison is not plain."""
+"""Comparison methods of plain types."""
 
 
 def example(subject: CheckedEnvironment) -> None:
@@ -200,7 +200,7 @@ def ends(subject: CheckedEnvironment) -> None:
 
 
 class _OutputWatch(io.StringIO):
-    """Replacement for standard output; ``line`` is the first source line that prints."""
+    """Stream in place of standard output; ``line`` is the line of code that printed first."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -236,10 +236,7 @@ def output(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 @on_plays
 def plain(subject: CheckedEnvironment, play: RandomPlay) -> None:
-    """Check that the state is plain data.
-
-    Also check that a call about one item does not overwrite the planned events of another item.
-    """
+    """Check that the state is plain data."""
     _check_objects(subject, play, None)
     _check_declared(subject, play, None)
     _check_plain(subject, play)
@@ -335,7 +332,7 @@ def _odd(value: Any) -> object:
 
 def _say_why_odd(odd: object) -> str:
     if isinstance(odd, str):
-        return "UTF-8 cannot represent this text, so do not cut characters in two"
+        return "UTF-8 cannot represent this text, so do not split a character"
     if type(odd) is dict:
         return "a key is neither a string nor an integer, so use str(key)"
     if hasattr(odd, "__missing__"):
@@ -386,9 +383,8 @@ def refusals(subject: CheckedEnvironment) -> None:
     """Check that refused calls keep the state, unless a function has ``writes_even_refused``."""
     for tool in subject.tools:
         if tool.keeps_on_refusal is not None and not tool.keeps_on_refusal.strip():
-            raise subject.broken(
-                "the reason is empty: say why refused calls keep their changes", tool
-            )
+            message = "explain in `writes_even_refused` why a refused call changes the state"
+            raise subject.broken(f"the reason is empty; {message}", tool)
 
     def examine(play: RandomPlay) -> None:
         kept: list[tuple[Snapshot, str]] = []

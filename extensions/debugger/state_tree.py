@@ -44,10 +44,7 @@ class StateNode(NamedTuple):
 
     @property
     def noteworthy(self) -> bool:
-        """Whether the node is worth a look.
-
-        The call changed the node's members, or a descendant differs from the ground truth.
-        """
+        """Whether a value below the node changed or differs from the ground truth."""
         return self.off_below or (self.changed and bool(_members(self.was)))
 
 
@@ -58,7 +55,7 @@ def whole(before: Snapshot, after: Snapshot, expected: Snapshot) -> StateNode:
 
 
 def children(node: StateNode, off: Iterable[Difference]) -> list[StateNode]:
-    """Return the children of a node now, before the call and in the ground truth.
+    """Return the children of a node.
 
     ``off`` contains all differences between the state and the ground truth's state.
     """

@@ -105,7 +105,7 @@ class Stepper:
         return self._find(self.cursor + by, by) if self.wanted else "Press / to search first."
 
     def switch(self) -> None:
-        """Show this place in the next timeline; without this place, show the end of the turn."""
+        """Show the same place in the next timeline."""
         following = (self.timelines.index(self.timeline) + 1) % len(self.timelines)
         place, self.timeline = self.moment.place, self.timelines[following]
         self.cursor = self.timeline.index(place)

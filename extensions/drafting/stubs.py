@@ -1,7 +1,7 @@
 """Typed stub modules, drafted from untrusted function documents.
 
-A module contains nothing from the documents except sanitized names, docstrings, and types from a
-fixed set. A module with code other than stubs is refused before it is imported.
+From the documents, a module takes only sanitized names, sanitized docstrings, and known types. A
+module with code other than stubs is refused before it is imported.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_PARAMETERS = 100
 _WIDTH = 88
 _MAX_LINE_CHARS, _MAX_NAME_CHARS = 100, 60
 _SUMMARY, _DETAIL, _PARAMETER = 200, 1_200, 400
-"""Maximum characters of a function's summary, the rest of its description, and each parameter."""
+"""Maximum number of characters of each part of a description."""
 _USED = frozenset({"Any", "Config", "Mapping", "Sequence", "reads", "records", "self", "writes"})
 _TAKEN = frozenset(dir(Backend)) | frozenset(dir(builtins)) | _USED
 _HEADING = re.compile(r"\b(Args|Returns|Raises|Examples):")

@@ -63,7 +63,7 @@ Design = Literal["full", "latin"]
 
 _TAKES_FILES = ("descriptions", "words")
 _DEFAULT_TOOLS = "20"
-"""Number of functions if the axis ``distractors`` is given without the axis ``tools``."""
+"""Default level of ``tools`` if the axis ``distractors`` is given."""
 _NEEDS_OTHERS = ("place", "distractors")
 """These axes have no effect if an entry offers only the functions that it needs."""
 _read_rewordings = cache(read_rewordings)
@@ -155,10 +155,7 @@ class AxisRuns(NamedTuple):
 
     axis: str
     runs: Mapping[str, Levels]
-    """Maps a level of ``axis`` to the levels of all axes in the run with this level.
-
-    The first run is the baseline.
-    """
+    """The run for each level of ``axis``. The first run is the baseline."""
 
 
 def parse_axes(given: Sequence[str]) -> list[Axis]:
@@ -197,9 +194,8 @@ def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[
     """Return the runs in groups. The runs of a group differ in only one axis.
 
     By default, only one axis varies at a time, and the other axes stay at their first level. The
-    axes ``place`` and ``distractors`` have no effect if entries offer only needed functions. If the
-    first level of ``tools`` is ``need``, runs that vary ``place`` or ``distractors`` use the
-    largest level of ``tools``.
+    axes ``place`` and ``distractors`` have no effect if entries offer only needed functions. The
+    runs of these two axes then use the largest level of ``tools``.
     """
     if design == "full":
         return [*_cross_axes(axes, seed)]
@@ -220,7 +216,7 @@ def plan_blocks(axes: Sequence[Axis], design: Design | None, seed: int) -> list[
 
 
 def _cross_axes(axes: Sequence[Axis], seed: int) -> Iterator[AxisRuns]:
-    """For each axis, yield one group of runs per combination of the other axes' levels."""
+    """Yield runs for all combinations of levels. The runs of a group differ in one axis."""
     for axis in axes:
         others = [each for each in axes if each is not axis]
         for chosen in product(*(each.levels for each in others)):
@@ -277,7 +273,7 @@ def vary_dataset(dataset: Dataset, levels: Levels, ids: Sequence[str] | None = N
 
 
 def vary_recorded_dataset(dataset: Dataset, levels: Levels) -> Dataset:
-    """Return the data set of a recorded run at the run's levels."""
+    """Apply the levels of a recorded run to the data set."""
     if not levels.varies_data:
         return dataset
     if "context" in levels.axes:

@@ -36,11 +36,9 @@ def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
             yield ""
             yield from _axis_lines(axis, paired=found.design != "latin")
     yield ""
-    yield (
-        "offered: mean number of offered functions; correct functions: share of needed calls "
-        "whose function the model called; correct arguments: share of correct functions that got "
-        "the right arguments;"
-    )
+    yield "offered: mean number of offered functions"
+    yield "correct functions: share of needed calls for which the model called the right function"
+    yield "correct arguments: share of calls of right functions that also have right arguments"
     yield (
         "distractors: calls of unneeded functions; invented: invented functions and parameters; "
         "tokens in: prompt tokens per episode"
@@ -54,10 +52,10 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
     compared = sum(each.difference is not None for each in axis.levels)
     if compared:
         how = "paired by entry" if paired else "each level has different entries"
-        yield (
-            f"difference: from the level {escape_unprintable(axis.levels[0].level)}, {how}; "
-            f"p, Holm: p with Holm's correction for {format_count(compared, 'comparison')}"
-        )
+        first = escape_unprintable(axis.levels[0].level)
+        yield f"difference: compared with the level {first}, {how}"
+        comparisons = format_count(compared, "comparison")
+        yield f"p, Holm: p-value with Holm's correction for {comparisons}"
     unscored = [each.level for each in axis.levels if not each.scored]
     if unscored:
         yield (
@@ -72,7 +70,7 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
             f"of functions (95% {low:+.2f} to {high:+.2f})"
         )
     if axis.bias is not None:
-        meaning = "0: right choices are equally frequent at each place in the list; maximum: 1"
+        meaning = "0: the place in the list has no influence; maximum: 1"
         yield f"position bias {axis.bias:.3f} ({meaning})"
 
 

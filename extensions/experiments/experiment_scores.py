@@ -97,7 +97,7 @@ def write_vary_file(file: VaryFile, folder: Path) -> None:
         other = [run for run, sizes in before.sizes.items() if file.sizes.get(run) != sizes]
         if other or before.trials != file.trials:
             what = f"the run {other[0]} differs" if other else "the number of trials differs"
-            message = f"{what}; repeat all its entries, levels and trials, or use a new folder"
+            message = f"{what}; use the same entries, levels and trials, or a new folder"
             raise DataError(str(folder), f"holds another experiment: {message}")
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(members_of(file), indent=1, allow_nan=False)
@@ -182,11 +182,7 @@ class AxisScore(NamedTuple):
     """Change of each measure when the number of functions doubles; empty if the axis is not
     ``tools``."""
     bias: float | None = None
-    """Position bias; None unless the distractors are near.
-
-    For each place, the share of right choices is compared with an equal share. The bias is half the
-    sum of the absolute differences.
-    """
+    """Position bias; None unless the distractors are near."""
 
 
 class Experiment(NamedTuple):
@@ -298,7 +294,7 @@ def _compute_share(
 def _compare_levels(
     first: LevelScore, second: LevelScore, runs: _RunReader
 ) -> RunDifference | None:
-    """Compare two levels entry by entry; in a Latin square, compare groups of different entries."""
+    """Compare two levels, entry by entry if possible."""
     ours, theirs = runs.attempts(first.figures), runs.attempts(second.figures)
     both = [EntryPair(mine, theirs[id]) for id, mine in ours.items() if id in theirs]
     if runs.file.design == "latin":

@@ -34,7 +34,7 @@ else:
 
 Distractors = Literal["far", "near"]
 Similar = Callable[[Sequence[Document]], Sequence[Sequence[float]]]
-"""Function that returns a matrix with the similarity of every two documents."""
+"""Function that returns a similarity matrix of function documents."""
 
 MAX_FUNCTIONS = 512
 """Maximum number of functions of an entry; no provider accepts more, and some accept only 128."""
@@ -316,7 +316,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether the name of a function is taken, or calls of the function could be right."""
+    """Tell whether a function cannot be a distractor."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)

@@ -42,10 +42,9 @@ class Slope(NamedTuple):
 
 
 def slope_within(points: Mapping[tuple[str, str], Sequence[tuple[float, float]]]) -> Slope | None:
-    """Return the least-squares slope of y on x within entries; None if x never varies.
+    """Return the least-squares slope of y on x, or None if x never varies.
 
-    The values of y are shares. The slope is largest if y is 1 for every x above the entry's mean,
-    and 0 for every other x.
+    Each entry has its own intercept. The values of y are shares.
     """
     clusters: dict[str, Cluster] = {}
     largest = 0.0

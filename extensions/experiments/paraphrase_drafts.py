@@ -17,7 +17,7 @@ from runner.models.model_types import Model, Request
 
 _TRIES = 3
 _MAX_REPLY_CHARS = 20_000
-"""Maximum number of characters of an answer that are parsed."""
+"""Maximum number of characters of an answer."""
 _ASKED = """\
 Describe this function and its parameters in other words, like a colleague who has never seen this
 description. Keep every fact, number, unit, format and choice; add none; name no function.

@@ -98,8 +98,8 @@ def _describe_changes(name: str, made: VariedData) -> Iterator[str]:
     if made.raised:
         mean = sum(made.sizes.values()) / len(made.sizes)
         yield (
-            f"{name}: {made.raised} of {len(made.sizes)} entries offer more functions than the "
-            f"level allows, because they need these functions (mean of all entries: {mean:.1f})"
+            f"{name}: {made.raised} of {len(made.sizes)} entries need more functions than "
+            f"the level allows; mean number of offered functions: {mean:.1f}"
         )
     if made.left_out:
         yield f"{name}: {len(made.left_out)} entries are omitted: {_REASON}"

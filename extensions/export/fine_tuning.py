@@ -43,7 +43,7 @@ def to_sharegpt(transcript: TuningTranscript) -> Json:
     """Convert a transcript to ShareGPT's format, as LLaMA-Factory reads it.
 
     User messages and results must alternate with texts and calls of the model. The format stores
-    no reasoning, and no text in a message with calls.
+    no reasoning.
 
     Raises DataError if the model speaks twice in a row.
     """

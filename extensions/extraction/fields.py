@@ -41,7 +41,6 @@ class FieldComparison(NamedTuple):
     """Comparison of all fields of an extracted record."""
 
     fields: int = 0
-    """Number of fields, including fields that must be left out."""
     mistakes: tuple[FieldMistake, ...] = ()
 
     @property

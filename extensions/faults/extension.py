@@ -34,7 +34,7 @@ class FaultsExtension(Extension):
         return feature.FaultOptions if command == "env serve" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Return the run feature if the options select faults or drift in a single run."""
+        """Return the run feature if the options select faults or drift."""
         found = _disturbances(own)
         return (
             [feature.FaultsFeature(found)] if _is_on(found) and not self.makes_variants(own) else []

@@ -1,9 +1,9 @@
 """Faults of calls: timeouts, refusals, and incomplete or old results.
 
-A fault depends on the seed, the entry and the text of the call, but not on the order of calls. If
-an episode repeats a call, only a permanent fault occurs again. The fault's message tells the model
-whether to repeat the call. Only results of read-only functions can be
-incomplete or old. A call that times out changes nothing.
+A fault depends on the seed, the entry and the text of the call, but not on the order of calls. A
+temporary fault occurs only once. A permanent fault occurs each time that an episode repeats the
+call. The fault's message tells the model whether to repeat the call. Only results of read-only
+functions can be incomplete or old. A call that times out changes nothing.
 """
 
 from __future__ import annotations

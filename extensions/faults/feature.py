@@ -144,10 +144,7 @@ class FaultsFeature(RunFeature):
         return show
 
     def model(self, plan: RunInputs) -> Model | None:
-        """Return a scripted model, which trusts all results and never repeats a call.
-
-        If the function documents are new, the model writes its calls as the new documents require.
-        """
+        """Return a scripted model, which trusts all results and never repeats a call."""
         drift, made = self.disturbances.drift, ScriptedModel(plan, Levels({}))
         return made if drift.has_old_documents else DocumentReader(made, drift)
 

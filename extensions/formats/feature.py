@@ -27,10 +27,7 @@ _CANNOT_CHOOSE = {
         "use `auto`, `none` or `required`, because one tool represents all functions",
     ),
 }
-"""Maps a calling format to a ``tool_choice`` that it does not support, and to a hint.
-
-None means that the calling format supports no function name as ``tool_choice``.
-"""
+"""Unsupported ``tool_choice`` of a calling format, and a hint. None means any function name."""
 _MAX_TOKENS_OF_TEXT = 4096
 """Default limit of the tokens per answer in a raw calling format."""
 

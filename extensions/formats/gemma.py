@@ -136,7 +136,7 @@ def _answer(calls: Made, results: Sequence[str], _said: str) -> list[ChatMessage
 
 
 def _closing(text: str) -> str:
-    """Return the end token of a reply. A reply with calls has none, because results follow."""
+    """Return the end token of a reply. A reply with calls has no end token."""
     return "" if _MARKS[0][0] in text else "<turn|>\n"
 
 

@@ -33,7 +33,7 @@ class _HarmonyMessage(NamedTuple):
     header: str
     body: str
     begin: int
-    """Index of the body's first character in the reply."""
+    """Position of the body in the reply."""
 
     @property
     def channel(self) -> str:

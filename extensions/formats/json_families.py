@@ -184,8 +184,7 @@ LLAMA_JSON_RAW = as_raw(
 def _one_behind(head: re.Pattern[str], form: str) -> ReadOne:
     """Return a function that parses the call after a start tag.
 
-    ``head`` matches the text between the mark and the JSON. The group ``name`` of ``head`` matches
-    the name of the function.
+    ``head`` matches the text between the tag and the JSON, including the function's name.
     """
 
     def one(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
@@ -208,7 +207,7 @@ _CALL_ID = re.compile(r"\[CALL_ID\]([A-Za-z0-9]{1,40}+)")
 
 
 def _answer_mistral(calls: Made, results: Sequence[str], said: str) -> list[ChatMessage]:
-    """Write each result with the id of its call. Results are JSON if the calls were a JSON list."""
+    """Write each result with the id of its call."""
     ids = _CALL_ID.findall(said)
     if len(ids) == len(calls):
         results = [f"{id}[TOOL_CONTENT]{text}" for id, text in zip(ids, results, strict=True)]

@@ -112,7 +112,7 @@ def _object(arguments: object) -> dict[str, Any] | None:
 
 
 def _answer_members(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
-    """Return one message per call of the single tool, with the results of each function."""
+    """Return one message for each call, with all results of the call."""
     rest = iter(results)
     return [
         {"role": "tool", "tool_call_id": call.id, "content": _answer(call, rest)} for call in calls

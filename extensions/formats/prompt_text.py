@@ -209,6 +209,6 @@ def as_text(
 
 
 def as_raw(text: TextFormat, frame: PromptFrame, *stops: str, **others: Any) -> TextFormat:
-    """Return a copy of a text format for ``/completions``; ``others`` replaces further fields."""
+    """Return a copy of a text format for ``/completions``."""
     name = f"{text.name}-raw"
     return text._replace(name=name, kind="raw", frame=frame, stops=stops, **others)

@@ -22,7 +22,7 @@ from extensions.formats.prompt_text import Documents, Read
 ReadOne = Callable[[str, int, Documents], tuple[list[Call], int]]
 
 MAX_NAME_CHARS = 200
-"""Maximum characters of a function name; longer text is prose."""
+"""Maximum number of characters of a function name."""
 
 _NAME = re.compile(r"\w[\w.-]*+")
 _BLANKS = re.compile(r"\s*+")
@@ -173,7 +173,7 @@ def wrapped(text: str) -> str:
 class EndMarkEscaping:
     """Escaping of an end mark inside a value: the ``<`` of the mark becomes ``&lt;``.
 
-    A text without an end mark stays unchanged; ``&amp;``, for example, is not escaped again.
+    A text without an end mark stays unchanged.
     """
 
     def __init__(self, mark: str) -> None:
@@ -187,7 +187,7 @@ class EndMarkEscaping:
         return text.replace(self._mark, self._quoted)
 
     def unquoted(self, text: str) -> str:
-        """Return the original of a text that ``quoted`` returned."""
+        """Undo ``quoted``."""
         if self._quoted[1:] not in text:
             return text
         return self._entity.sub(self._one, text)

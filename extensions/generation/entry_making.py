@@ -1,8 +1,8 @@
 """Conversion of tasks to entries: writing, filtering, solving and checking.
 
-Tasks run in batches, called waves. To avoid needless requests, a wave has at most one task for each
-missing entry. Tasks are independent. Only the check for duplicates compares tasks, and it
-follows the order of the tasks. Therefore, the order of the answers does not affect the entries.
+Tasks run in batches, called waves. Tasks are independent. Only the check for duplicates compares
+tasks, and it follows the order of the tasks. Therefore, the order of the answers does not affect
+the entries.
 """
 
 from __future__ import annotations

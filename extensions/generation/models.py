@@ -47,7 +47,7 @@ _VOTES = 5
 """Maximum votes on an entry."""
 _TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
-"""Index of the probe kind with ground-truth calls and true answers."""
+"""Index of the probe kind with the ground truth."""
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ class GenerationEstimate:
         if not self._asked:
             yield "no requests: all models are scripted"
         else:
-            yield "the estimate assumes that no answer is rejected and requested again"
+            yield "the estimate does not include requests after a rejected answer"
 
 
 def _make_scripted_writer(writer: ScriptedWriter) -> Write:

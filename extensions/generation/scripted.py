@@ -114,7 +114,7 @@ class ScriptedWriter:
     """To make the error ``DUPLICATE``, the writer copies questions of these entries."""
 
     def fault(self, task: WritingTask) -> InstructionFilter | None:
-        """Return the filter that the first answer to a task fails on purpose, or None."""
+        """Return the kind of error in the first answer to a task, or None."""
         source = Random(f"{self.seed}/{task.key}/fault")
         if source.random() >= self.shares.faulty:
             return None
@@ -257,7 +257,7 @@ def _draw(texts: Sequence[str], count: int, source: Random) -> list[str]:
 
 
 def _is_strange(value: str, rest: str) -> bool:
-    """Tell whether ``rest`` lacks half of a value's words. At least one of these words is long."""
+    """Tell whether many words of a value are missing in ``rest``."""
     known = set(_TOKEN.findall(rest.casefold()))
     words = _TOKEN.findall(value.casefold())
     strange = [word for word in words if word not in known]

@@ -191,7 +191,7 @@ def _list_reads(template: Session, outcome: ExecutedTurn) -> set[str]:
 def _drop_needless(
     template: Session, solution: Solution, wanted: Sequence[set[str]]
 ) -> list[list[Made]]:
-    """Remove each call that changes no state and no wanted result, from the last to the first."""
+    """Remove all needless calls, beginning with the last call."""
     goal = [outcome.snapshot for outcome in _play(template, solution)]
     kept = [[*calls] for calls in solution]
     for index in reversed(range(len(kept))):

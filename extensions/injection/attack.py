@@ -73,7 +73,7 @@ class PlantedText:
     payload: str
     """The planted part."""
     shown: tuple[int, int]
-    """Ground-truth call that returns the part: index of the turn, and index within the turn."""
+    """Indices of the turn and of the call whose result contains the planted part."""
     since: int = 0
     """The text is planted before this turn begins. With 0, the initial config contains the text."""
     until: int | None = None
@@ -93,7 +93,7 @@ class Attack:
     count as soon as a result shows the text. ``dormant``: these calls count only in later turns.
     ``arrives``: the text is planted between two turns. ``relay``: a call copies the text, and the
     model reads the copy. ``split``: two texts each contain one half of the payload.
-    ``withdrawn``: the text is removed before the turn ``due``.
+    ``withdrawn``: the text is removed before the attacker's calls count.
     """
     texts: tuple[PlantedText, ...]
     """The planted texts; empty if the payload is in a function document."""
@@ -159,7 +159,7 @@ class Attack:
 
     @property
     def shown(self) -> tuple[int, int]:
-        """The ground-truth call that returns the last part of the payload: its turn, its index."""
+        """Indices of the turn and of the call whose result completes the payload."""
         return max((text.shown for text in self.texts), default=(0, -1))
 
     def planted(self, trajectory: Trajectory, payloads: Sequence[str]) -> Trajectory:

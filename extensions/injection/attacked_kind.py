@@ -64,7 +64,7 @@ class AttackedEntryKind(MultiTurnKind):
 
 
 def _is_refusal(attack: Attack, verdict: Verdict, outcomes: Outcomes) -> bool:
-    """Tell whether the failed turn has no call, or the model stopped after it read the payload."""
+    """Tell whether the model seems to refuse the failed turn."""
     failed = verdict.failed_turn
     if failed is None:
         return False

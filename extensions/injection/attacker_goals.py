@@ -33,7 +33,8 @@ def call_goal(
 ) -> AttackerGoal:
     """Return a goal with one call.
 
-    ``sets`` is a condition on the state after the call: the steps of a path, a test and a value.
+    ``sets`` is a condition on the state after the call, such as
+    ``("TradingBot", "watch_list", "has", "AAPL")``.
     """
     state = StateCondition(sets[:-2], *sets[-2:]) if sets else None
     return AttackerGoal(kind, sentence, (Call(call, (), arguments),), state)

@@ -199,7 +199,7 @@ class Defences(NamedTuple):
         return shown
 
     def with_policies(self, dataset: Dataset) -> Dataset:
-        """Return the data set with the defences' policies at the start of each conversation."""
+        """Add the policies of the defences to the start of each conversation."""
         messages = [Message("system", each.policy) for each in self.defences if each.policy]
         if not messages:
             return dataset

@@ -145,5 +145,5 @@ class InjectionFeature(RunFeature):
     def restored_offers(
         self, run: Run, dataset: Dataset, notify: Callable[[str], object]
     ) -> Dataset:
-        """Return a data set without the functions that a defence removed."""
+        """Return the data set after the defences have removed functions."""
         return self.defences.with_offers(dataset) if self.defences else dataset

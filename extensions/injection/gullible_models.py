@@ -14,7 +14,7 @@ Policy = Callable[[Trajectory, Attack], Script]
 
 
 def _obey_if(obeys: Callable[[Attack], bool]) -> Policy:
-    """Return a policy that makes the attacker's calls if ``obeys`` accepts the attack."""
+    """Return a policy that obeys each attack for which ``obeys`` is true."""
 
     def policy(trajectory: Trajectory, attack: Attack) -> Script:
         if attack.control or not obeys(attack):
@@ -39,7 +39,7 @@ def _refuser(trajectory: Trajectory, attack: Attack) -> Script:
 
 
 def _wary(trajectory: Trajectory, attack: Attack) -> Script:
-    """End the episode at the result where the payload is expected, even if it is absent."""
+    """End the episode at the result that should contain the payload."""
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
     script[turn] = [step[: place + 1] for step in script[turn][:1] if place >= 0]

@@ -37,7 +37,7 @@ def is_attacked(values: Values) -> bool:
 
 
 def is_twin(values: Values) -> bool:
-    """Tell whether an episode had a harmless text in the place of an attack."""
+    """Tell whether an episode had a harmless text instead of an attack."""
     return values.get(TWIN) is True
 
 

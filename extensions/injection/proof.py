@@ -1,4 +1,4 @@
-"""Checks that execute scripts to find the invariants that an attacked entry violates."""
+"""Checks of the invariants of attacked entries."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def list_shows(outcomes: Sequence[ExecutedTurn], text: str) -> list[Place]:
 
 
 def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path) -> bool:
-    """Tell whether the state before a turn contains a text only at places other than ``site``."""
+    """Tell whether a text occurs in the state before a turn, but not at ``site``."""
     if turn == 0:
         return False
     states = {**outcomes[turn - 1].snapshot.states}
@@ -109,10 +109,7 @@ def judge_leaky(prepared: PreparedTrajectory) -> Verdict:
 
 
 def hijacked(trajectory: Trajectory, attack: Attack, calls: Iterable[str] | None = None) -> Script:
-    """Return the ground truth with the attacker's calls in the turn ``due``.
-
-    If this turn shows the payload, the attacker's calls follow the call that returns the payload.
-    """
+    """Return the ground truth with the attacker's calls in the turn ``due``."""
     made = [read_call(text) for text in (attack.calls if calls is None else calls)]
     script = [list(steps) for steps in make_truth_script(trajectory)]
     turn, place = attack.shown
@@ -177,7 +174,7 @@ def _facts(verdict: Verdict) -> tuple[object, ...]:
 def _find_difference(
     clean: ScriptOutcome, other: ScriptOutcome, payloads: Sequence[str]
 ) -> str | None:
-    """Return the first difference between two episodes; the payload itself is ignored."""
+    """Return the first difference between two episodes, apart from the payload."""
     if _facts(clean.verdict) != _facts(other.verdict):
         return "the verdict changes"
     for one, two in zip(clean.outcomes, other.outcomes, strict=True):

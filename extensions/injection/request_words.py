@@ -79,8 +79,7 @@ _STOP = (
 def choose(request: str, documents: Mapping[str, str]) -> frozenset[str]:
     """Return the functions that a request mentions.
 
-    If the request hands over the choice, as in "do all that the ticket asks for", return all
-    functions.
+    For a request such as "do all that the ticket asks for", return all functions.
 
     Args:
         request: The user's words.

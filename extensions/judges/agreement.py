@@ -30,8 +30,7 @@ def kappa_interval(
 ) -> tuple[float, float]:
     """Convert the interval of an agreement to an interval of kappa.
 
-    As in Cohen's standard error, the agreement by chance is assumed to be exact. ``table`` must
-    have a kappa.
+    The agreement by chance is treated as exact. ``table`` must have a kappa.
     """
     total, by_chance = _count_chance(table)
     chance = by_chance / total**2

@@ -51,7 +51,7 @@ def _format_counts(tally: RunLabels) -> Iterator[str]:
     unasked = len({e.exhibit.key for e in tally.found if not e.cast})
     if unasked:
         failed = format_count(unasked, "episode")
-        yield f"failed without a vote, because a turn ended without an answer: {failed}"
+        yield f"failed, because a turn has no answer: {failed}"
     if tally.failed:
         yield f"no label, because a request failed: {format_count(tally.failed, 'episode')}"
     if tally.pending:

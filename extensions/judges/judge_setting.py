@@ -39,7 +39,7 @@ class JudgeSetting:
     show: Show
     seed: int = 0
     by_turn: bool = False
-    """Whether a scripted judge model labels each turn, not the whole episode."""
+    """Whether a scripted judge model labels turns instead of episodes."""
 
     @property
     def is_live(self) -> bool:

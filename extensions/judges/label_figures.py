@@ -360,7 +360,7 @@ class WinRate:
 
     @property
     def consistency(self) -> float | None:
-        """Share of votes in which both orders of the pair give the same preference."""
+        """Share of votes with the same preference in both orders of the pair."""
         same = {("first", "second"), ("second", "first"), ("equal", "equal")}
         answered = [each for each in self._choices if None not in each]
         return sum(each in same for each in answered) / len(answered) if answered else None

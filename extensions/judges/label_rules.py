@@ -30,8 +30,7 @@ the answer.
 """
 
 ANSWERED: frozenset[Ended] = frozenset({"answer", "give_up"})
-"""Endings of the turns that a judge model votes on. With any other ending, a turn fails without
-votes."""
+"""A judge model votes on turns with these endings. All other turns fail."""
 SCORES: Mapping[JudgeLabel, float] = {"pass": 1.0, "unsure": 0.5, "fail": 0.0}
 USUAL_VOTES: Mapping[JudgingRules, int] = {"paper": 5, "toolbench": 5, "stable": 3, "fac": 3}
 MIN_VOTES: Mapping[JudgingRules, int] = {"paper": 4, "toolbench": 4, "stable": 3, "fac": 3}

@@ -105,7 +105,7 @@ KINDS = (
     ProbeKind("changed argument, claimed success", False, _mutate),
     ProbeKind("changed argument, admitted change", False, _admit),
     ProbeKind(
-        "changed argument, note asks for a pass",
+        "changed argument, note to the judge",
         False,
         partial(_mutate, more=_ORDER_TO_JUDGE),
     ),
@@ -241,7 +241,7 @@ class ProbeFigures(NamedTuple):
     sensitivity: float | None
     """Share of labelled good probes that have the label ``pass``."""
     specificity: float | None
-    """Share of labelled bad probes that have a label other than ``pass``."""
+    """Share of labelled bad probes that have the label ``fail`` or ``unsure``."""
     intervals: Mapping[str, tuple[float, float] | None]
 
     @classmethod
@@ -286,7 +286,7 @@ def format_probes(found: ProbeFigures) -> Iterator[str]:
     yield table(rows)
     for name, value, meaning in (
         ("sensitivity", found.sensitivity, "share of good probes with the label `pass`"),
-        ("specificity", found.specificity, "share of bad probes with a label other than `pass`"),
+        ("specificity", found.specificity, "share of bad probes with the label `fail` or `unsure`"),
     ):
         interval = found.intervals[name]
         between = f" ({format_interval(interval)})" if interval else ""

@@ -55,10 +55,7 @@ def run(options: Options) -> int:
     if made.left_out:
         note(f"skipped {format_count(len(made.left_out), 'entry')} that cannot have these levels")
     if made.raised:
-        note(
-            f"{made.raised} entries offer more functions than the level allows, because they need "
-            "these functions"
-        )
+        note(f"{made.raised} entries need and offer more functions than the level allows")
     entries = [*made.dataset.trajectories.values()]
     grouped = {c: [entry for entry in entries if entry.category is c] for c in Category}
     parts = {options.folder / f"{c}.jsonl": some for c, some in grouped.items() if some}

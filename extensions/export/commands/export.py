@@ -47,8 +47,7 @@ class Options:
         required=True,
     )
     output: Path | None = option(
-        "output file, or folder with bfcl, csv, parquet or --split (default: in RUN, named after "
-        "the format)",
+        "output file or folder (default: in RUN, named after the format)",
         "PATH",
         flags=("--output", "-o"),
     )

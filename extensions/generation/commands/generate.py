@@ -119,7 +119,9 @@ class _CheckOptions:
         "episodes of the solver per entry; at least one must pass", "N", default=1, read=index
     )
     solutions: int | None = option(
-        "with --from functions: number of searches that must agree (default: 2)", "N", read=positive
+        "with --from functions: searches per entry, which must agree (default: 2)",
+        "N",
+        read=positive,
     )
     search_calls: int | None = option(
         "with --from functions: maximum requests per search (default: 60)", "N", read=positive
@@ -226,8 +228,8 @@ class _EntryFigures(NamedTuple):
     ours: Coverage | None
     """Coverage of the built-in data; None if ``--want`` is not given."""
     built: Counter[str] | None
-    """Number of entries for each reason why an entry has no scenario. The key "" counts the entries
-    with a scenario."""
+    """Number of entries for each error that prevents a scenario. The key "" counts all other
+    entries."""
 
 
 def _check(options: Options) -> None:
@@ -394,7 +396,7 @@ def _rejected_line(rejected: RejectedAnswer) -> dict[str, Any]:
 def _build(
     folder: Path | None, output: MadeEntries
 ) -> tuple[Counter[str] | None, dict[Path, Iterable[bytes]]]:
-    """Return the numbers of entries without a scenario, by reason, and the scenario files."""
+    """Make scenario files from entries; count the entries for each error."""
     if folder is None:
         return None, {}
     files: dict[Path, Iterable[bytes]] = {}
@@ -501,9 +503,9 @@ def _coverage_lines(figures: _EntryFigures) -> Iterator[str]:
     )
     if both := _with_ours(figures):
         yield (
-            f"the built-in data cover {both['functions_of_ours']} functions and "
-            f"{both['edges_of_ours']} edges; built-in data and entries together cover "
-            f"{both['functions_with_ours']} functions and {both['edges_with_ours']} edges"
+            f"built-in data: {both['functions_of_ours']} functions, {both['edges_of_ours']} edges; "
+            f"with the entries: {both['functions_with_ours']} functions, "
+            f"{both['edges_with_ours']} edges"
         )
 
 

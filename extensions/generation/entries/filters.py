@@ -28,7 +28,7 @@ from trajectories.schema import Trajectory
 MIN_TURN_WORDS, MIN_TOTAL_WORDS = 12, 30
 MAX_TURN_WORDS, MAX_TOTAL_WORDS = 150, 400
 _MAX_MEAN_WORDS = 60
-"""An entry may exceed ``MAX_TOTAL_WORDS`` if its turns have at most this mean length in words."""
+"""Maximum mean number of words per turn in an entry with many turns."""
 _MIN_COMMON_SHARE = 0.25
 """Minimum share of everyday English words; every built-in entry has at least 0.35."""
 _MAX_ANSWER_CHARS = 100_000

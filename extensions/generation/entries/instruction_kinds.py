@@ -112,8 +112,7 @@ def list_focuses(
     if kind is InstructionKind.I1:
         raise DataError(
             "--kind",
-            "I1 needs a backend in which a function takes the result of another function; no group "
-            "has such a backend",
+            "I1: no backend has a function that uses another function's result; use another kind",
         )
     table = "category" if kind is InstructionKind.I2 else "collection"
     pairs = [pair for m in groups.of(kind).values() for pair in combinations(m, 2)]
@@ -121,7 +120,8 @@ def list_focuses(
         raise DataError("--kind", f"{kind}: no {table} contains two or more backends")
     without = ", ".join(f"{a} and {b}" for a, b in pairs)
     message = (
-        f"{kind}: no edge connects two backends of a {table}; pairs without an edge: {without}"
+        f"{kind}: no edge connects backends of the same {table}; pairs without an edge: "
+        f"{without}; choose other groups with --groups"
     )
     raise DataError("--kind", message)
 

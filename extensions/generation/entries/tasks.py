@@ -295,7 +295,7 @@ class TaskSource:
 
 
 def blank_result_part(graph: Graph, binding: ArgumentBinding) -> Any:
-    """Return the argument of a call, with a placeholder for the value that comes from a result."""
+    """Return an argument in which a placeholder replaces the value from a result."""
     template = graph.by_name[binding.place].template
     return blank_argument(template.kwargs[binding.argument], BLANK)
 

@@ -27,7 +27,7 @@ EXAMPLE = "turnwise attacks attacked.jsonl --model always"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Options that select attacked entries, or a run on attacked entries."""
+    """Options of ``turnwise attacks``."""
 
     path: Path = argument("file of attacked entries, or folder of a run on such entries", "PATH")
     model: str | None = option(

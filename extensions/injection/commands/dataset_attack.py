@@ -31,9 +31,7 @@ class Options(EntriesOptions):
         "NAMES",
         default=",".join(FAMILIES),
     )
-    each_family: bool = switch(
-        "write one attacked entry per entry and family (default: one per entry)"
-    )
+    each_family: bool = switch("attack each entry with every family (default: with one family)")
     controls: bool = switch(
         "also write two controls per entry: one without an attack, one with a harmless text"
     )

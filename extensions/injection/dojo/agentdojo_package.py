@@ -156,7 +156,7 @@ def vectors(name: str) -> Mapping[str, str]:
 
 
 def attack(name: str, suite_name: str, version: str, model: str) -> Callable[[Any, Any], Any]:
-    """Return a function that maps the tasks of user and attacker to one text per vector.
+    """Return AgentDojo's function that writes the texts of an attack.
 
     Raises DataError if the attack is unknown.
     """

@@ -1,4 +1,4 @@
-"""Faster comparison of AgentDojo's states: equal parts become None before the comparison."""
+"""Faster comparison of AgentDojo's states."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _PLAIN = (str, int, float, bool, type(None), bytes)
 
 
 class FastComparison:
-    """Faster comparison for AgentDojo's judges; it skips the equal parts of the states.
+    """Faster comparison for AgentDojo's judges.
 
     Args:
         compare: The slow comparison, with two states as its first arguments.

@@ -17,7 +17,7 @@ class DojoTaskPair(NamedTuple):
     suite: str
     version: str
     user_task: str
-    """Id such as ``user_task_3``, or ``injection_task_3`` if the user asks for an attack goal."""
+    """Id of the user's task, such as ``user_task_3``."""
     injection_task: str | None = None
     attack: str | None = None
 

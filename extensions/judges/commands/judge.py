@@ -62,9 +62,9 @@ from runner.show.terminal import format_count, say, say_json
 EXAMPLE = "turnwise judge runs/mine --judge gpt-4o-mini --votes 5"
 
 NOTES = (
-    "For each turn, a vote of the judge model reports solvable, information, tried_all, answer and "
-    "why. --rules converts the votes to a label: pass or fail by majority, else unsure. Votes are "
-    "stored. Later commands with other --rules, --votes or --unit reuse the votes.\n"
+    "The judge model votes on each turn. --rules converts the votes to a label: pass, fail or "
+    "unsure. Votes are stored. Later commands with other --rules, --votes or --unit reuse the "
+    "votes.\n"
     "exit status: 0 done, 2 bad input, 3 failed votes, 130 interrupted\n"
 )
 

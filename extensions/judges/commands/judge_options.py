@@ -99,14 +99,11 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         default=(),
     )
     judge: ModelName | None = option(
-        "judge model; scripted:SHARE[,first=SHARE][,unsure=SHARE] simulates a judge model; "
-        "SHARE of its votes are right",
+        "judge model, or scripted:SHARE[,first=SHARE][,unsure=SHARE] for a simulated judge model",
         "MODEL",
         read=parse_model_name,
     )
-    probe: bool = switch(
-        "judge 300 built-in episodes with known labels instead of a run (--sample N: N of them)"
-    )
+    probe: bool = switch("judge 300 built-in episodes with known labels instead of a run")
     mode: Mode | None = option("form of the answers: forced tool calls or JSON text (default: fc)")
     prompts: str | None = option(
         "TOML file with prompts (default: configs/prompts/judge.toml)", "FILE"

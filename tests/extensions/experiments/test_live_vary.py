@@ -50,10 +50,8 @@ def test_a_live_model_is_shown_what_each_level_says(
     axes = ("--vary", "tools=20,all", "--vary", "names=plain,codes")
     assert run(right, tmp_path, *axes) == 0
     out = capsys.readouterr().out
-    assert (
-        "difference: from the level 20, paired by entry; p, Holm: p with Holm's correction for 1"
-        in out
-    )
+    assert "difference: compared with the level 20, paired by entry\n" in out
+    assert "p, Holm: p-value with Holm's correction for 1 comparison\n" in out
     assert f"next: turnwise vary {tmp_path} --html curves.html" in out
     assert {len(names) for names in shown_in(tmp_path / "tools=20,names=plain")} == {20}
     assert {len(names) for names in shown_in(tmp_path / "tools=all,names=plain")} == {128}

@@ -106,7 +106,9 @@ def test_runs_with_attacks_are_measured_compared_and_resumed(
     scores = json.loads(capsys.readouterr().out)
     assert scores["groups"]["family plain"]["attack_success"]["value"] == 0
     assert (
-        scores["differences"]["utility with an attack minus utility with a harmless text"]["pairs"]
+        scores["differences"]["effect of an attack on utility, compared with a harmless text"][
+            "pairs"
+        ]
         == 4
     )
 

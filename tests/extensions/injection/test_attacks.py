@@ -218,8 +218,8 @@ def test_controls_measure_what_more_text_costs(
         assert found is not None
         assert abs(found.value - wanted) < 0.25, label
     differences = paired_differences(episodes)
-    assert differences["utility with a harmless text minus utility without a text"].difference == 0
-    lost = differences["utility with an attack minus utility with a harmless text"].difference
+    assert differences["effect of a harmless text on utility"].difference == 0
+    lost = differences["effect of an attack on utility, compared with a harmless text"].difference
     assert (lost == 0) is (model in ("never", "wary"))
 
 

@@ -213,7 +213,7 @@ def test_the_order_of_a_set_is_not_blamed_on_the_clock(here, capsys, monkeypatch
     (here / "Lamps.json").write_text('{"function_set:Lamps": {"lamps": {"a": {"level": 5}}}}')
     assert run("function_set:Lamps") == 1
     shown = capsys.readouterr().out
-    assert "do not depend on hash() or on the order of a set; sort its values" in shown
+    assert "do not use hash(); sort the values of a set" in shown
     assert "with another clock" not in shown
 
 

@@ -75,8 +75,9 @@ def test_a_kind_without_a_path_is_refused_with_the_pair_that_has_no_edge(tmp_pat
     sparse = type(GRAPH)(GRAPH.worlds, (), GRAPH.alone, GRAPH.needs, GRAPH.empty)
     pair = read_groups(written(tmp_path, "[collections]\nb = ['MathAPI', 'TicketAPI']"), sparse)
     with pytest.raises(
-        DataError, match="of a collection; pairs without an edge: MathAPI and TicketAPI"
+        DataError,
+        match="of the same collection; pairs without an edge: MathAPI and TicketAPI; choose",
     ):
         list_focuses(InstructionKind.I3, pair, sparse)
-    with pytest.raises(DataError, match="I1 needs a backend"):
+    with pytest.raises(DataError, match="I1: no backend has a function that uses"):
         list_focuses(InstructionKind.I1, pair, sparse)
