@@ -181,7 +181,7 @@ def read_file_value(path: Path) -> object:
     try:
         return [
             parse_value(line, f"{path}:{number}")
-            for number, line in enumerate(text.splitlines(), start=1)
+            for number, line in enumerate(text.split("\n"), start=1)
             if line.strip()
         ]
     except NonFiniteNumber:

@@ -107,7 +107,7 @@ def read_lines(path: Path) -> list[JsonPlace]:
     """Return the JSON values of a file, one per line. Raises DataError if a line is invalid."""
     return [
         JsonPlace(parse_value(line, where), where)
-        for number, line in enumerate(read_file(path).splitlines(), 1)
+        for number, line in enumerate(read_file(path).split("\n"), 1)
         if line.strip()
         for where in (f"{path}:{number}",)
     ]

@@ -44,9 +44,10 @@ def read_stream(content: bytes, address: str) -> object:
 
 def read_chunks(content: bytes, address: str) -> Iterator[dict[str, Any]]:
     """Yield the events of a stream. Raises TransientError if an event is not a JSON object."""
-    for line in content.decode(errors="replace").splitlines():
+    # Not splitlines(): a JSON text may contain other line separators, such as U+2028.
+    for line in content.decode(errors="replace").replace("\r", "\n").split("\n"):
         text = line.removeprefix("data:").strip()
-        if not line.startswith("data:") or text == "[DONE]":
+        if not line.startswith("data:") or text in ("", "[DONE]"):
             continue
         try:
             chunk = json.loads(text)
@@ -75,7 +76,6 @@ def _add_calls(calls: dict[object, dict[str, Any]], parts: object) -> None:
 def _joined(before: Any, after: Any) -> Any:
     if after is None:
         return before
-    parts = isinstance(before, str) and isinstance(after, str)
-    parts = parts or (isinstance(before, list) and isinstance(after, list))
+    parts = any(isinstance(before, kind) and isinstance(after, kind) for kind in (str, list))
     is_role = before == after == "assistant"
     return before + after if parts and not is_role else after

@@ -44,6 +44,9 @@ def read(path: Path, value: object) -> tuple[list[str], list[str]]:
     [
         [document("a"), document("b")],
         "\n".join([json.dumps(document("a")), "", json.dumps(document("b"))]),
+        "\r\n".join(
+            json.dumps(document(name, "Does\u2028it.\x85"), ensure_ascii=False) for name in "ab"
+        ),
         [{"type": "function", "function": document(name)} for name in "ab"],
         {"tools": [{"name": n, "description": "x", "inputSchema": NOTHING} for n in "ab"]},
         {"result": {"tools": [{"name": n, "description": "x", "inputSchema": {}} for n in "ab"]}},

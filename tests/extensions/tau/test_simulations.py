@@ -5,7 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from extensions.tau.documents import read_lines
 from extensions.tau.simulations import read_recording
+
+
+def test_only_line_ends_separate_the_lines_of_a_file(tmp_path):
+    path = tmp_path / "texts.jsonl"
+    path.write_text('{"text": "one\u2028two"}\r\n\n{"text": "\x85"}\n', "utf-8", newline="")
+    assert [place.value for place in read_lines(path)] == [
+        {"text": "one\u2028two"},
+        {"text": "\x85"},
+    ]
 
 
 def test_a_file_without_a_folder_in_its_path_has_the_policy_beside_its_folder(

@@ -45,6 +45,15 @@ def test_calls_are_joined_by_their_number() -> None:
     assert reply.tool_calls == (ToolCall("a", "cd", '{"folder": "x"}'), ToolCall("b", "ls", "{}"))
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_only_line_ends_separate_events(end: str) -> None:
+    text = "one\u2028two\u2029three\x85four"
+    chunk = {"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]}
+    lines = ["data:", f"data: {json.dumps(chunk, ensure_ascii=False)}", "data: [DONE]"]
+    content = "".join(line + 2 * end for line in lines).encode()
+    assert read_completion(read_stream(content, "x"), 0.1).text == text
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
