@@ -8,23 +8,25 @@ import os
 import ssl
 import zlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.request import getproxies
 
 import aiohttp
 import certifi
 from yarl import URL
 
+from envs.lazy_modules import lazy_module
 from runner.models.model_types import RedirectError, RequestError, TransientError
 from runner.models.reply_reader import Endpoint, classify
 
+resource: Any = lazy_module("resource")
 _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=30.0)
 _MAX_REDIRECTS = 10
 _REDIRECTS = (301, 302, 303, 307, 308)
 _MAX_ANSWER_BYTES = 8_000_000
 _BUFFER = 1 << 16
-_PROVISIONAL = range(100, 200)
 _SIZE = "Content-Length"
 
 
@@ -98,6 +100,10 @@ class Transport:
             await self._connector.close()
 
     def _open(self) -> None:
+        # Each request needs a connection; by default, some systems allow only 256 open files.
+        with suppress(ImportError, OSError, ValueError):
+            soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 10_240)), hard))
         # The caller limits the number of requests.
         self._connector = aiohttp.TCPConnector(limit=0, ssl=self._tls)
         if getproxies():
@@ -132,7 +138,7 @@ class Transport:
             parts = (head.before, b"%d" % size, head.behind, *request.content)
             sending.write(b"".join(parts))
             message, payload = await protocol.read()
-            while message.code in _PROVISIONAL:
+            while message.code < 200:
                 message, payload = await protocol.read()
             body = await _read_whole(message.headers, payload, sent)
             answer = HttpAnswer(message.code, message.headers, *body)
@@ -184,9 +190,8 @@ class _RequestHead(NamedTuple):
 def _make_tls_context() -> ssl.SSLContext:
     """Return the TLS settings. By default, certifi is used: the system may have no certificates."""
     file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
-    if not (file or folder):
-        file = certifi.where()
-    return ssl.create_default_context(cafile=file, capath=folder)
+    usual = None if folder else certifi.where()
+    return ssl.create_default_context(cafile=file or usual, capath=folder)
 
 
 async def _read_whole(
