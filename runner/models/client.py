@@ -9,6 +9,7 @@ import ssl
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -33,6 +34,7 @@ _IDLE_ROUND = 100e-6
 _MAX_WAIT_SECONDS = 0.05
 _MAX_REDIRECTS = 8
 """After this many refused redirects in a row, the server is regarded as unusable."""
+_unreachable = partial(TransientError, unreachable=True, kind="connection")
 
 
 class RequestPacer:
@@ -203,12 +205,14 @@ def known_cause(error: BaseException, endpoint: Endpoint) -> ModelError | None:
         if isinstance(cause, ssl.SSLError):
             return FatalError(f"the TLS handshake with {address} failed: {said}")
         if isinstance(cause, socket.gaierror | aiohttp.ClientConnectorDNSError):
-            return _make_unreachable_error(f"{address}: unknown host name")
+            return _unreachable(f"{address}: unknown host name")
+        if isinstance(cause, aiohttp.ClientProxyConnectionError):
+            address += f" (through the proxy {cause.host}:{cause.port})"
         if isinstance(cause, aiohttp.ClientConnectorError | ConnectionRefusedError):
             reason = os.strerror(cause.errno).lower() if cause.errno else said
-            return _make_unreachable_error(f"{address} cannot be reached: {reason}")
+            return _unreachable(f"{address} cannot be reached: {reason}")
         if isinstance(cause, aiohttp.ConnectionTimeoutError):
-            return _make_unreachable_error(f"{address} cannot be reached: timeout")
+            return _unreachable(f"{address} cannot be reached: timeout")
         if isinstance(cause, aiohttp.InvalidURL | aiohttp.TooManyRedirects):
             return FatalError(f"{address} is not a usable base URL: {said}")
         if isinstance(cause, aiohttp.ClientConnectionError | aiohttp.ClientPayloadError):
@@ -216,13 +220,10 @@ def known_cause(error: BaseException, endpoint: Endpoint) -> ModelError | None:
     return None
 
 
-def _make_unreachable_error(message: str) -> TransientError:
-    return TransientError(message, unreachable=True, kind="connection")
-
-
 def _make_lost_error(cause: BaseException, endpoint: Endpoint) -> TransientError:
-    said = one_line(str(cause), endpoint.secrets) or type(cause).__name__
-    message = f"the connection to {endpoint.address} was lost: {said}"
+    closed = isinstance(cause, aiohttp.ServerDisconnectedError)
+    said = "the server closed it" if closed else one_line(str(cause), endpoint.secrets)
+    message = f"the connection to {endpoint.address} was lost: {said or type(cause).__name__}"
     return TransientError(message, kind="connection")
 
 

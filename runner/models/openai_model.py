@@ -77,7 +77,7 @@ class OpenAIModel(Client):
         super().__init__(Endpoint(name, address, secrets, advice), options)
         del headers[variable]
         self._api = APIS[options.api] if options.api else provider.api_of(name)
-        path = _join_paths(url.raw_path, self._api.path.format(model=quote(name)))
+        path = _join_paths(url.raw_path, self._api.path.format(model=quote(name, errors="replace")))
         self._url = url.with_path(path, encoded=True).with_query(url.query)
         self._name = name
         self._full_name = f"{named}/{name}"

@@ -32,6 +32,8 @@ KEY = "sk-test-0123456789abcdef"
         ("openai/gpt-oss-20b", "openai/gpt-oss-20b"),
         ("meta-llama/Llama-3", "meta-llama/Llama-3"),
         ("anthropic/claude-sonnet-4-5", "anthropic/claude-sonnet-4-5"),
+        # What a terminal passes on that is not UTF-8.
+        ("a\udcff", "a\udcff"),
     ],
 )
 def test_with_a_base_url_the_name_is_the_servers(server: FakeServer, name: str, sent: str) -> None:

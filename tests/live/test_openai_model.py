@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gzip
 import json
+import resource
 import selectors
 import socket
 import ssl
@@ -647,6 +648,46 @@ def test_a_proxy_is_asked(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -
     assert ask(model).text == "Yes."
     assert server.last is not None
     assert server.last.path == "http://no-such-host.invalid/v1/chat/completions"
+
+
+def test_an_error_names_the_proxy(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", "http://user:password-1@127.0.0.1:1")
+    with pytest.raises(TransientError) as caught:
+        ask(OpenAIModel("fake", RequestOptions(base_url="http://no-such-host.invalid/v1")))
+    assert "(through the proxy 127.0.0.1:1) cannot be reached: connection" in str(caught.value)
+    assert "password-1" not in str(caught.value)
+
+
+def test_a_connection_that_ends_within_the_headers_is_lost() -> None:
+    async def serve(model_of: Callable[[str], OpenAIModel]) -> None:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-ty")
+            writer.close()
+
+        async with await asyncio.start_server(answer, "127.0.0.1") as listening:
+            port = listening.sockets[0].getsockname()[1]
+            model = model_of(f"http://127.0.0.1:{port}/v1")
+            try:
+                await model.ask(REQUESTS["fc"])
+            finally:
+                await model.close()
+
+    with pytest.raises(TransientError, match=r"/v1 was lost: the server closed it$"):
+        asyncio.run(serve(lambda url: OpenAIModel("fake", RequestOptions(base_url=url))))
+
+
+def test_many_connections_are_possible_where_few_files_are_the_default(server: FakeServer) -> None:
+    server.answer = fault("text")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (min(hard, 10_240), hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_connections_are_kept() -> None:
