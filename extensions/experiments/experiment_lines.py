@@ -38,7 +38,7 @@ def experiment_lines(experiments: Sequence[Experiment]) -> Iterator[str]:
     yield ""
     yield "offered: mean number of offered functions"
     yield "correct functions: share of needed calls for which the model called the right function"
-    yield "correct arguments: share of calls of right functions that also have right arguments"
+    yield "correct arguments: share of calls with right arguments, if the function is right"
     yield (
         "distractors: calls of unneeded functions; invented: invented functions and parameters; "
         "tokens in: prompt tokens per episode"
