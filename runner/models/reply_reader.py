@@ -82,7 +82,7 @@ _SIGNATURES = ("extra_content", "provider_specific_fields")
 
 _RETRIED = (408, 409, 424, 425, 429)
 _KINDS: Mapping[int, ErrorKind] = {408: "timeout", 429: "rate_limit"}
-_UNAUTHORISED = (401, 403, 407)
+_UNAUTHORISED = (401, 403)
 _HTTP_ERROR = re.compile(r"[45]\d\d")
 
 # The words of an error refine its status. Servers may quote names and texts of the request, so a
@@ -178,6 +178,8 @@ def classify(
         message = f"{'rate limit' if status == 429 else name} of {address}{quote}"
         wait = retry_after(headers, f"{_find_delay(body)} {detail}")
         return TransientError(message, wait, kind=_KINDS.get(status, "server"))
+    if status == 407:
+        return FatalError(f"a proxy before {address} requires a user name and a password{quote}")
     if status in _UNAUTHORISED or _BAD_KEY.search(known):
         return FatalError(f"{address} refuses the API key; {endpoint.key_advice}{quote}")
     if _NO_TOOLS.search(known):

@@ -63,7 +63,11 @@ def _add_calls(calls: dict[object, dict[str, Any]], parts: object) -> None:
         if not isinstance(part, dict):
             continue
         number = part.get("index")
-        call = calls.setdefault(number if isinstance(number, int) else len(calls), {})
+        if not isinstance(number, int):
+            # Without an index, a part without id and name continues the latest call.
+            named = isinstance(part.get("function"), dict) and part["function"].get("name")
+            number = len(calls) - bool(calls and not part.get("id") and not named)
+        call = calls.setdefault(number, {})
         for name, value in part.items():
             if name == "function" and isinstance(value, dict):
                 function = call.setdefault("function", {})

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from errno import EINVAL, ELOOP
+from errno import EINVAL, ELOOP, ENOENT
 from io import TextIOWrapper
 from pathlib import Path
 from stat import S_ISREG
@@ -103,6 +103,8 @@ class LineFile:
         """Sync all lines to disk. Raises DataError if the disk cannot store the lines."""
         with report_write_errors(self._path):
             os.fsync(self._file.fileno())
+            if not self._path.exists():
+                raise FileNotFoundError(ENOENT, "the file was moved or deleted during the run")
 
     def close(self) -> None:
         """Close the file."""

@@ -660,6 +660,12 @@ def test_an_error_names_the_proxy(server: FakeServer, monkeypatch: pytest.Monkey
     assert "password-1" not in str(caught.value)
 
 
+def test_a_proxy_that_wants_a_password_is_not_taken_for_the_server(server: FakeServer) -> None:
+    server.answer = lambda _: Answer(b"", 407)
+    with pytest.raises(FatalError, match=r"^a proxy before .* requires a user name and a password"):
+        ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url)))
+
+
 def test_a_connection_that_ends_within_the_headers_is_lost() -> None:
     async def serve(model_of: Callable[[str], OpenAIModel]) -> None:
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

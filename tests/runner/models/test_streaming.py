@@ -45,6 +45,23 @@ def test_calls_are_joined_by_their_number() -> None:
     assert reply.tool_calls == (ToolCall("a", "cd", '{"folder": "x"}'), ToolCall("b", "ls", "{}"))
 
 
+def test_calls_without_a_number_begin_with_an_id_or_a_name() -> None:
+    content = stream(
+        {"tool_calls": [{"id": "a", "function": {"name": "cd", "arguments": ""}}]},
+        {"tool_calls": [{"function": {"arguments": '{"folder":'}}]},
+        {"tool_calls": [{"function": {"name": None, "arguments": ' "x"}'}}]},
+        {"tool_calls": [{"id": "b", "function": {"name": "ls", "arguments": "{}"}}]},
+        {"tool_calls": [{"function": {"name": "pwd", "arguments": "{}"}}]},
+        reason="tool_calls",
+    )
+    calls = read_completion(read_stream(content, "x"), 0.1).tool_calls
+    assert [call[:3] for call in calls] == [
+        ("a", "cd", '{"folder": "x"}'),
+        ("b", "ls", "{}"),
+        (None, "pwd", "{}"),
+    ]
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_only_line_ends_separate_events(end: str) -> None:
     text = "one\u2028two\u2029three\x85four"

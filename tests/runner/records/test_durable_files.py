@@ -225,6 +225,18 @@ def test_a_line_that_the_disk_takes_in_part_is_taken_back(
     assert (tmp_path / "lines").read_bytes() == b"one\n"
 
 
+def test_a_file_that_somebody_deletes_is_told_of(tmp_path: Path) -> None:
+    path = tmp_path / "lines.jsonl"
+    file = LineFile(path)
+    file.append(b"{}\n")
+    file.sync()
+    path.unlink()
+    file.append(b"{}\n")
+    with pytest.raises(DataError, match="the file was moved or deleted during the run"):
+        file.sync()
+    file.close()
+
+
 def test_output_files_are_checked_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "none" / "target")
     (tmp_path / "file").touch()
