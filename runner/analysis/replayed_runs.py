@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -56,6 +56,12 @@ class ReplayedRun(NamedTuple):
     episodes: Iterable[ReplayedEpisode]
     mend: CorrectedJudging | None = None
 
+    def select(self, keys: Container[Key]) -> Iterator[ReplayedEpisode]:
+        """Return the episodes with these keys, without executing the others."""
+        if isinstance(self.episodes, _ReplayedEpisodes):
+            return self.episodes.replay(key for key in self.episodes.keys if key in keys)
+        return (each for each in self.episodes if each.recorded.record.key in keys)
+
 
 def replay_run(
     source: Run,
@@ -71,17 +77,23 @@ def replay_run(
     """
     keys = sort_episodes(source, dataset)
     replay = partial(
-        replay_episodes, source, keys, dataset, profile, step_limit, require_info=require_info
+        replay_episodes,
+        source,
+        dataset=dataset,
+        profile=profile,
+        step_limit=step_limit,
+        require_info=require_info,
     )
-    return ReplayedRun(source, dataset, profile, _ReplayedEpisodes(replay))
+    return ReplayedRun(source, dataset, profile, _ReplayedEpisodes(keys, replay))
 
 
 @dataclass(frozen=True)
 class _ReplayedEpisodes:
-    replay: Callable[[], Iterator[ReplayedEpisode]]
+    keys: Sequence[Key]
+    replay: Callable[[Iterable[Key]], Iterator[ReplayedEpisode]]
 
     def __iter__(self) -> Iterator[ReplayedEpisode]:
-        return self.replay()
+        return self.replay(self.keys)
 
 
 def sort_episodes(run: Run, dataset: Dataset) -> list[Key]:

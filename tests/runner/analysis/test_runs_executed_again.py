@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 from checkers.causes.diagnosis import Cause
+from checkers.profile import BFCL
 from envs.errors import BackendFault, DataError
+from runner.analysis import replayed_runs
+from runner.analysis.replayed_runs import replay_run
 from tests.runner.analysis.report.making import call, request, source_of, viewed
 
 RIGHT = [
@@ -84,3 +89,15 @@ def test_a_run_of_other_data_is_refused(dataset_of, help_desk):
 def test_an_empty_run_is_refused(dataset_of, help_desk):
     with pytest.raises(DataError, match="made-up: has no finished episode"):
         viewed(dataset_of(help_desk), source_of({}))
+
+
+def test_only_selected_episodes_are_executed(dataset_of, help_desk, monkeypatch):
+    counted = Mock(side_effect=replayed_runs.examine_recorded)
+    monkeypatch.setattr(replayed_runs, "examine_recorded", counted)
+    source = source_of({(help_desk.id, trial): RIGHT for trial in range(3)})
+    run = replay_run(source, dataset_of(help_desk), BFCL, 20)
+    assert counted.call_count == 0
+    for each in (run, run._replace(episodes=[*run.episodes])):
+        counted.reset_mock()
+        assert [found.recorded.trial for found in each.select({(help_desk.id, 1)})] == [1]
+        assert counted.call_count == (each is run)
