@@ -297,6 +297,10 @@ def lock_folder(folder: Path) -> IO[str]:
             raise DataError(
                 str(folder), f"another process is writing this run (pid {holder})"
             ) from None
+        except OSError as error:
+            file.close()
+            why = f"cannot be locked: {error.strerror}; use a folder on a file system with locks"
+            raise DataError(str(folder), why) from None
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import stat
 from pathlib import Path
@@ -273,6 +275,17 @@ def test_a_locked_folder_names_its_process(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"\(pid unknown\)$"):
             lock_folder(tmp_path)
     lock_folder(tmp_path).close()
+
+
+def test_a_file_system_without_locks_is_told_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(file: object, flags: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(DataError, match="cannot be locked: No locks available; use a folder on"):
+        lock_folder(tmp_path)
 
 
 def test_a_lone_surrogate_is_named(tmp_path: Path) -> None:
