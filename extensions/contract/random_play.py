@@ -70,7 +70,7 @@ _MAX_SHORTER_CONFIGS = 60
 _LATER_MINUTES = (0, 60, 360, 1440, 2 * 1440, 5 * 1440, 20 * 1440)
 _TIME_WORDS = frozenset({"now", "time", "day", "date"})
 _VALUES = re.compile(r"[0-9]+|'[^']*'")
-"""Pattern of the numbers and quoted strings in the message of a refused call."""
+"""Regular expression for numbers and quoted strings in error messages."""
 
 
 NOTHING: Mapping[str, Any] = {}
@@ -320,7 +320,7 @@ class PlayMaker:
         return _VALUES.sub("", result.error.message)
 
     def _find_eventful(self, play: RandomPlay) -> Call:
-        """Try calls of worlds' functions; return the call that causes the most events."""
+        """Try several calls of the worlds; return the call that causes the most events."""
         found: dict[int, Call] = {}
         for _ in range(_TRIES):
             call = self._draw(play, self._subject.world_tools)

@@ -1,4 +1,4 @@
-"""Run features for calling formats and prompt formats."""
+"""Features of a run: calling formats and prompt formats."""
 
 from __future__ import annotations
 

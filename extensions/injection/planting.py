@@ -85,7 +85,7 @@ def text_at(trajectory: Trajectory, site: Path) -> str:
 
 
 class ReadSite(NamedTuple):
-    """Place in the config. A result of the ground truth shows the text at this place."""
+    """Place in the config whose text occurs in a result of a ground-truth call."""
 
     site: Path
     shows: Sequence[Place]

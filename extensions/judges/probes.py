@@ -111,7 +111,7 @@ KINDS = (
     ),
     ProbeKind("ground truth, reads repeated", True, _repeat_reads),
 )
-"""Probe kinds, in the order of the table. The trial number of a probe is an index in this tuple."""
+"""Kinds of probes, in the order of the table. A probe's trial number is an index in this tuple."""
 
 
 def probes(

@@ -44,7 +44,7 @@ from runner.records.episode_record import Key, Outcome
 from runner.records.reply_cache import ReplyCache
 
 _MAX_FAILED = 10
-"""Without any vote, the command stops after this number of failed episodes."""
+"""Failed episodes after which the command stops if there is no vote yet."""
 _OUTCOMES: Mapping[str, Outcome] = {"pass": "passed", "win": "passed"}
 _Report = TypeVar("_Report")
 

@@ -364,7 +364,7 @@ class RunFigures:
     progress: RunProgress | None = None
     """Finished and planned episodes; None if the plan is unknown."""
     calls: RedundancyFigures | None = None
-    """Redundant calls that the caller has counted."""
+    """Counts of redundant calls, if known."""
 
     @property
     def is_unfinished(self) -> bool:

@@ -311,7 +311,7 @@ def require_languages(trajectories: Iterable[Trajectory]) -> None:
 def report_untyped(
     dataset: Dataset, trajectories: Iterable[Trajectory], notify: Notify = _warn
 ) -> None:
-    """Report parameters of expected calls that have no type.
+    """Report untyped parameters in expected calls.
 
     Raises DataError if a type is unknown, except in BFCL's data. Call this before any request.
     """

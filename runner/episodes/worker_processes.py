@@ -101,7 +101,7 @@ class _Worker(SpawnedProcess):
         self.deadline = time.monotonic() + self._seconds + more
 
     def hear(self) -> EpisodeRecord | str | None:
-        """Return the next message: a record, an input error, or None (the process has started).
+        """Return the next record or input error; None means that the process has started.
 
         Raises:
             TimeoutError: No message arrived before the deadline.

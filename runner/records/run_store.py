@@ -305,7 +305,7 @@ class RunStore(LockedFolder):
             _compare(self.folder, then["definition"], now["definition"])
             return
         if any((self.folder / name).exists() for name in (RUN_FILE, EPISODES_FILE, TOOLS_FILE)):
-            why = "already contains a run: use --resume, not --run-dir, or choose another folder"
+            why = "already contains a run; resume it with --resume, or choose another folder"
             raise DataError(str(self.folder), why)
         write_whole(path, [encoded])
 

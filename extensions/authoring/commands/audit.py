@@ -59,7 +59,7 @@ class Options(DataOptions, JsonOption, ErrataOption):
         flags=("--group",),
     )
     disagreements: Path | None = option(
-        "also show the disagreements in FILE, the output of turnwise judge --disagreements", "FILE"
+        "output of turnwise judge --disagreements; also list these disagreements", "FILE"
     )
     all: bool = switch("print all findings, not only the first page")
 

@@ -127,7 +127,7 @@ def _parse_url(url: str) -> httpx.URL:
 
 
 def _with_keys(request: WebRequest, host: str) -> WebRequest:
-    """Insert the user's API key into a request, if the request goes to the service of this key."""
+    """Insert the user's API key if the request goes to the service that needs this key."""
 
     def filled(text: str) -> str:
         for mark, (variable, end) in _KEYS.items():

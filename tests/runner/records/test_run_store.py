@@ -185,7 +185,7 @@ def test_a_closed_store_takes_nothing_and_can_be_closed_again(folder):
 def test_a_new_run_does_not_go_where_one_is(folder):
     written(folder, record("a"))
     before = contents(folder)
-    with pytest.raises(DataError, match="already contains a run: use --resume, not --run-dir"):
+    with pytest.raises(DataError, match="already contains a run; resume it with --resume"):
         RunStore.create(folder, DEFINITION)
     assert contents(folder) == before
 
