@@ -19,7 +19,11 @@ class PageCard(NamedTuple):
 
 
 class PagePart:
-    """Base class for the additions of an extension to the page of a run."""
+    """Base class for the additions of an extension to the page of a run.
+
+    Each episode is executed once and then dropped: ``row``, then ``card``. ``cards`` and ``about``
+    are called after the last episode.
+    """
 
     def cards(self) -> Sequence[PageCard]:
         """Return cards for the overview."""
