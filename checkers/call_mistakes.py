@@ -1,4 +1,4 @@
-"""Counts for an episode: unrequested irreversible calls, hallucinations, function choices.
+"""Counts of mistakes in an episode, such as hallucinated calls.
 
 The counts include passed and failed episodes.
 """
@@ -67,7 +67,7 @@ def count_hallucinations(
 ) -> Hallucinations:
     """Return the hallucinations in the calls of a single-turn entry.
 
-    ``fits`` tells whether at least one offered function fits the request.
+    ``fits`` is true if an offered function suits the request.
     """
     functions = [_shorten(call.name) for call in calls if call.name not in offered]
     parameters = [
@@ -123,7 +123,7 @@ def _shorten(name: str) -> str:
 def count_selection(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> SelectionCounts:
-    """Count how many needed calls the model made, and how many of them have right arguments.
+    """Count the needed calls that the model made.
 
     A needed call counts only if the model calls its function in the same turn. An omitted
     argument has its default value.

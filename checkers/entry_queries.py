@@ -49,7 +49,7 @@ class EntryQueries(Protocol):
 
     @property
     def visible(self) -> Collection[str]:
-        """Functions whose effect other people see; a later undo cannot hide this effect."""
+        """Functions with an effect that other people see, such as a booking."""
 
     def right_calls(self, functions: Collection[str]) -> list[Call]:
         """Return all successful ground-truth calls of some functions."""
@@ -81,7 +81,7 @@ class EntryQueries(Protocol):
     def ordered(self, turn: int) -> Sequence[Sequence[Call]]:
         """Return groups of ground-truth calls; the user dictates the order within each group.
 
-        If a group has only one call, the user wants the items of its lists in a fixed order.
+        If a group has one call, the order of its list items matters.
         """
 
     def stays(self, turn: int) -> bool:

@@ -187,7 +187,7 @@ class KnownValues:
     def _pieced_doubt(
         self, text: str, words: list[str], sources: list[str]
     ) -> UnclearOrigin | None:
-        """Return a note if the sources contain all words of a string, but in another order."""
+        """Return a note if a string reorders known words."""
         pieces = _split_pieces(words, [_normalise(source) for source in sources])
         if all(min(map(len, pair)) < 2 for pair in pairwise(pieces)):
             return None
@@ -208,7 +208,7 @@ class KnownValues:
         return any(_has_number(number, source) for source in [self.heard, *self.seen])
 
     def _is_told_otherwise(self, text: str) -> bool:
-        """Tell whether the user gave a date, currency or number in another notation."""
+        """Tell whether the user wrote a value differently, such as "May 5" for a date."""
         low = self.heard.casefold()
         if date := _DATE.fullmatch(text):
             month, day = int(date[2]), int(date[3])

@@ -37,7 +37,6 @@ class ExecutionRules(NamedTuple):
     checks_arguments: bool
     """Whether arguments are validated against the function's schema before the call runs."""
     executes_step_past_limit: bool
-    """Whether the step after the step limit is also executed."""
     limits_recorded_runs: bool
     """Whether the step limit also applies when a recorded run is scored."""
     keeps_all: bool
@@ -66,7 +65,7 @@ class MultiTurnRules(NamedTuple):
     notices_late_termination: bool
     """Whether an episode fails if the step limit ends its last turn."""
     needs_facts: bool
-    """Whether needed facts are judged instead of all results; the state is judged in both cases."""
+    """Whether only needed facts are judged, not all results."""
     order_may_mean_nothing: bool
     judges_guesses: bool
     """Whether an invented value or function counts as a mistake."""
@@ -87,11 +86,10 @@ class CallRules(NamedTuple):
     variables_by_any_answer: bool
     """Whether a value may have the type of any accepted value."""
     maximum_matching: bool
-    """Whether parallel calls are matched optimally; if not, each call gets its first match."""
     only_offered: bool
     """Whether the called function must be offered, even in an entry that accepts every call."""
     counts_broken_calls: bool
-    """Whether a malformed call counts as a call in an entry that needs no calls."""
+    """Whether a malformed call counts as a call."""
     judges_inference_errors: bool
     """Whether a failed request is judged like an answer without calls."""
     executes_statements: bool

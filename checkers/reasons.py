@@ -73,7 +73,7 @@ class Reason(ExplainedEnum):
     # Ours, for dialogues.
     ENDED_EARLY = (
         "dialogue:ended_early",
-        "the dialogue ended early: neither the user nor the agent ended it",
+        "the dialogue stopped before the user or the agent ended it",
     )
     WRONG_STATE = (
         "dialogue:wrong_state",

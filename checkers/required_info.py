@@ -77,7 +77,7 @@ class Items:
         Raises ValueError if there is no item, or an item is blank or not finite.
         """
         if not self.items:
-            raise ValueError('`items` is empty; for a fact such as "no items", use `"yes": false`')
+            raise ValueError('`items` is empty; if there are no items, use `"yes": false`')
         _check_texts([item for item in self.items if isinstance(item, str)], "items")
         if not all(isinstance(item, str) or abs(item) <= _MAX_READ_VALUE for item in self.items):
             raise ValueError("items must be finite")

@@ -1,4 +1,4 @@
-"""Comparison of the results of executed single-turn calls with the ground-truth results.
+"""Comparison of single-turn results with the ground truth.
 
 An entry passes if each result matches one result of the ground truth, in any order.
 """

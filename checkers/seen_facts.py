@@ -33,7 +33,6 @@ _DIGITS = 3
 _MIN_FACT_CHARS = 4
 """Strings of at least this length rarely occur twice by chance."""
 _MAX_OMITTED = 6
-"""If a turn has more changes, the test omits only one call at a time."""
 
 _ROUNDING = 0.01
 """Maximum relative error of a rounded argument."""
@@ -47,7 +46,7 @@ Facts = Mapping[Path, Any]
 def find_missing_facts(
     truth: Sequence[ExecutedTurn], model: Sequence[ExecutedTurn], scene: EntryQueries
 ) -> ResultEvidence | None:
-    """Return facts that the ground truth reads in the last turn but the model has not seen."""
+    """Return facts of the ground truth that the model has not seen."""
     expected, actual = truth[-1], model[-1]
     lacks = list_missing_results(expected.results, actual.results)
     if not lacks and expected.calls == actual.calls:  # the most common case
@@ -193,7 +192,7 @@ class _RequiredResult:
 
     @cached_property
     def since(self) -> PositionAfterCall:
-        """Earliest position from which the call always returns this result.
+        """First position after which the result stays the same.
 
         If no position is found, the end of the turn is used.
         """

@@ -70,7 +70,7 @@ def pass_hat_k(entries: Sequence[TrialCounts], k: int) -> list[float]:
 
 
 Cluster = tuple[float, float]
-"""Sum and number of a cluster's values; a value may be a pass rate."""
+"""Sum and count of the values in a cluster."""
 
 
 def cluster_interval(entries: Sequence[TrialCounts]) -> tuple[float, float]:
@@ -229,8 +229,8 @@ def fit_interval(
 ) -> tuple[float, float]:
     """Adjust the interval of a difference to its p-value.
 
-    If the difference is not significant, the interval is extended to contain zero. Otherwise, a
-    test-based limit (Miettinen, 1976) excludes zero.
+    If the difference is not significant, the interval is extended to contain zero. The interval of
+    a significant difference never contains zero (Miettinen, 1976).
     """
     low, high = interval
     if p_value >= SIGNIFICANCE:

@@ -1,4 +1,4 @@
-"""Rules of the strict profile: guesses, prohibited and undone calls, orders, working directory.
+"""Rules of the strict profile.
 
 A guess of the model may change neither the state nor a result. The rules find three kinds of
 guesses: a value that the user gives later, a function that is offered later, and an argument
@@ -161,8 +161,8 @@ def _check_calls(
 def check_waiting(model: Sequence[ExecutedTurn], scene: EntryQueries) -> Failure | None:
     """Check the last turn, which needs no calls.
 
-    The turn fails if a called function does not exist, or if the model invents a value that the
-    user gives later. Calls of read functions are allowed if they contain no invented value.
+    The turn fails if the model calls an unknown function or guesses a value. Read calls without
+    a guess are allowed.
     """
     turn = len(model) - 1
     for position, (call, result) in enumerate(zip(model[-1].calls, model[-1].results, strict=True)):

@@ -38,7 +38,7 @@ def is_alike(expected: Any, actual: Any, unordered: Collection[str], name: str =
 
 
 def arrange(expected: Any, actual: Any, unordered: Collection[str], name: str = "") -> Any:
-    """Return ``actual`` with its unordered lists sorted like the lists in ``expected``."""
+    """Return ``actual`` with its unordered lists in the order of ``expected``."""
     if expected is actual or not unordered or expected == actual:
         return actual
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):

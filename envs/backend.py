@@ -1,6 +1,6 @@
 """Base class of backends: state fields, a loader, and functions that read or write.
 
-A backend declares its state as annotated class attributes with defaults, and its functions as
+The state of a backend consists of annotated class attributes with defaults. The functions are
 methods marked ``@reads`` or ``@writes``. A backend has no other state, so a copy of the fields is a
 copy of the backend. **A field's value is never changed in place**; a write assigns a new value.
 """
@@ -59,7 +59,7 @@ def irreversible(function: Function) -> Function:
     """Mark a method as irreversible; put this decorator on the line above ``@writes``.
 
     Examples are functions that delete, consume or publish something. An effect is reversible if
-    another call can restore the content. Raises TypeError if the method is not marked as writing.
+    another call can restore the content. Raises TypeError if ``@writes`` is missing.
     """
     mark = find_mark(function)
     if mark is None or not mark.writes:
@@ -72,7 +72,7 @@ def _mark(function: Function, mark: ToolMark) -> Function:
     if not isfunction(function):
         raise _make_error(
             function,
-            f"has the type {type(function).__name__}; mark a plain method instead",
+            f"has the type {type(function).__name__}; apply the decorator to a plain function",
         )
     if isgeneratorfunction(function) or isasyncgenfunction(function):
         raise _make_error(function, "is a generator; return a list instead of yielding items")
@@ -83,7 +83,7 @@ def _mark(function: Function, mark: ToolMark) -> Function:
 
 
 def find_mark(member: object) -> ToolMark | None:
-    """Return the mark of a method; the method may be a ``staticmethod`` or ``classmethod``."""
+    """Return the mark of a method, or None."""
     mark = getattr(getattr(member, "__func__", member), "__dict__", {}).get("_tool")
     return mark if isinstance(mark, ToolMark) else None
 

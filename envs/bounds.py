@@ -21,7 +21,7 @@ class EpisodeBounds(NamedTuple):
     int_bits: int = 4096
     """Maximum bits of a parsed integer; 4,096 bits are 1,234 decimal digits."""
     value: int = 200_000
-    """Maximum size of a call's arguments, after results have replaced the inner calls."""
+    """Maximum size of a call's arguments, including the results of inner calls."""
     digits: int = 4_300
     """Maximum decimal digits of an integer under BFCL's rules; Python cannot write longer
     integers."""

@@ -232,7 +232,7 @@ def make_call_from_tool(name: str, arguments: object) -> Call:
 
 
 def make_call(name: str, kwargs: dict[str, Any]) -> Call:
-    """Create a call from arguments that were parsed from text of bounded length.
+    """Create a call from parsed arguments.
 
     Raises MalformedCall if an argument exceeds the limits of a value.
     """

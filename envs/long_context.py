@@ -25,9 +25,9 @@ class LongContextPack(NamedTuple):
     transactions: Sequence[Mapping[str, Any]] = ()
     """Extra transactions in every history."""
     moving_average_5: tuple[float, ...] | None = None
-    """Numbers that replace a stock's 5-day average in results."""
+    """Replacement for a stock's 5-day average."""
     moving_average_20: tuple[float, ...] | None = None
-    """Numbers that replace a stock's 20-day average in results."""
+    """Replacement for a stock's 20-day average."""
     sector_stocks: Mapping[str, Sequence[str]] = {}
     """Symbols that are added to the list of a sector's stocks; the key is the sector."""
     order_metadata: Mapping[str, str] | None = None

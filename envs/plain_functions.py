@@ -1,4 +1,4 @@
-"""Backends made of plain functions that share a state object, or of an object's methods."""
+"""Backends made of plain functions or of an object's methods."""
 
 from __future__ import annotations
 
@@ -77,9 +77,10 @@ def make_backend(
 
 
 def make_backend_of_object(base: type[Any], instance: object, name: str | None = None) -> type[Any]:
-    """Return a backend with an object's attributes and those public methods that have docstrings.
+    """Return a backend made of an object's attributes and public methods.
 
-    Raises TypeError in the same cases as ``make_backend``.
+    A method without a docstring is left out. Raises TypeError in the same cases as
+    ``make_backend``.
     """
     kind = type(instance)
     methods = [
@@ -97,7 +98,7 @@ def make_backend_of_object(base: type[Any], instance: object, name: str | None =
 def _check_name(function: Callable[..., Any], backend: str, taken: set[str]) -> None:
     called = getattr(function, "__name__", "")
     if not (called.isidentifier() and hasattr(inspect.unwrap(function), "__code__")):
-        raise TypeError(f"{backend}: {function!r} is not a function with a name; define it by def")
+        raise TypeError(f"{backend}: {function!r} is not a named function; define it with `def`")
     if called in taken:
         raise TypeError(f"{place(function)}: {backend} has two members {called}; rename one")
 

@@ -24,7 +24,7 @@ _BULK = 200
 
 
 class _IdentityKey:
-    """Cache key that distinguishes equal values, such as 1 and 1.0."""
+    """Cache key that compares values by identity."""
 
     __slots__ = ("value",)
 
@@ -82,7 +82,7 @@ class Result:
         self.changed = changed
         """Whether the call changed the compared state."""
         self.call: Call | None = None
-        """Call in which values replace the inner calls; ``None`` without inner calls."""
+        """For a nested call ``f(g(1))``: the call of ``f`` with the result of ``g``."""
         self.shown: str | None = None
         """Text for the model, if it differs from ``text``."""
         self._text = text
@@ -108,7 +108,7 @@ class Result:
 
     @property
     def members(self) -> tuple[str, ...] | None:
-        """Field names of a value that is an object; None for other values."""
+        """Field names, or None if the value is not an object."""
         if self.error is not None:
             return (*self.error.fields, "error")
         return tuple(map(str, self._value)) if isinstance(self._value, dict) else None
@@ -191,7 +191,6 @@ def is_surely_alike(one: Any, other: Any) -> bool:
 
 
 def _equals_alike(one: Any, other: Any) -> bool:
-    """Compare equal values of one type; return True only if their texts are surely the same."""
     kind = type(one)
     if kind is dict:
         if not _TEXT.issuperset(map(type, one)) or [*one] != [*other]:

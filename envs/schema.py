@@ -213,7 +213,7 @@ def _qualified_name(tool: Tool) -> str:
 
 
 BY_TYPE = Discriminator("type")
-"""Rule for unions of object types: the value of the field ``type`` selects the type."""
+"""The field ``type`` selects one of several object types."""
 
 
 def make_config_schema(kind: type) -> dict[str, Any]:

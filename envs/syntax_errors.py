@@ -16,7 +16,7 @@ _ALIKE = re.compile(
     "positional argument follows keyword argument|leading zeros in decimal integer literals"
     "|invalid (?:decimal|hexadecimal|octal|binary) literal"
 )
-"""Error messages that are equal in all Python versions if a string has only one error."""
+"""Error messages that are the same in all Python versions."""
 # Python 3.13 reports a trailing comma, other versions the token after it.
 _TRAILING = {
     "Illegal trailing comma before end of object": (
@@ -36,7 +36,7 @@ def describe_python_error(text: str, error: Exception) -> str:
     if isinstance(error, UnicodeError):
         return "it has a lone surrogate"
     if isinstance(error, SyntaxError) and error.msg.startswith("Exceeds the limit"):
-        return "an integer in it has too many digits"
+        return "an integer has too many digits"
     flaw = _find_unmatched(text)
     if flaw == _INVALID and isinstance(error, SyntaxError) and _ALIKE.match(error.msg):
         return error.msg

@@ -142,7 +142,6 @@ _BOUNDS = {
     **dict.fromkeys(("min_length", "max_length"), (str, list, dict, Sequence, Mapping)),
     "pattern": (str,),
 }
-"""Maps each schema constraint to the types that it can limit, such as ``pattern`` to ``str``."""
 _STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 

@@ -107,7 +107,7 @@ class ReplayQueries:
 
     @property
     def visible(self) -> Collection[str]:
-        """Functions whose effect other people see; a later undo cannot hide this effect."""
+        """Functions with an effect that other people see, such as a booking."""
         backends = self._template.backends.values()
         return frozenset().union(*(backend.visible for backend in backends))
 

@@ -48,7 +48,7 @@ _NONE_OF = {"no", "any", "zero", "without"}
 _NONE = re.compile(r"\b(?:none|nothing|nobody|no one|empty)\b", re.IGNORECASE)
 _CLAUSE_END = re.compile(r"[;!?\n]|[.,](?=\s|$)")
 _NEAR, _AHEAD = 4, 8
-"""Maximum distances in words, for "3 new messages" and for "messages: 3"."""
+"""Maximum number of words between a number and its noun."""
 _MAX_NUMBER_CHARS = 300
 _MAX_CONTEXT_CHARS = 100
 
@@ -193,8 +193,7 @@ def _get_clause(text: str, mention: NumberMention) -> str:
 def _find_owners(thing: str, answer: FinalAnswer, found: list[NumberMention]) -> set[int]:
     """Return the start positions of the numbers that belong to a noun such as "messages".
 
-    Each noun has one number: the last number before the noun. If that number is too far away, the
-    next number after the noun counts instead.
+    The number can be before or after the noun, as in "3 new messages" and "messages: 3".
     """
     by_end: dict[int, list[NumberMention]] = {}
     for mention in found:

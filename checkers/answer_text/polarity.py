@@ -1,8 +1,7 @@
 """Detection of "yes" or "no" in an answer: an odd number of negations means "no".
 
 Every clause that mentions the fact gives a vote, unless it is a supposition, an offer or a
-question. If votes disagree, a "yes" or "no" at the start of the answer decides. If the answer
-starts with neither word, the last vote decides.
+question. If votes disagree, a "yes" or "no" at the start of the answer decides.
 """
 
 from __future__ import annotations
@@ -30,7 +29,6 @@ _NEGATIONS, _HARMLESS, _SUPPOSED = (
         "if whether unless once until would could might may please want need needs",
     )
 )
-"""Negations, words that cancel a negation ("no problem"), and words of a supposition ("if")."""
 _UNKNOWN = re.compile(
     r"\b(?:not sure|(?:don't|do not) know|(?:can't|cannot|couldn't|could not|unable to) "
     r"(?:tell|verify|check|confirm|determine|say)|unclear|let me know|checked (?:your|the)|"
@@ -158,7 +156,7 @@ class _VoteCounter:
         return [vote for _, votes in found for vote in votes]
 
     def echoes(self, sentence: _Clause) -> list[bool]:
-        """Return a vote for each short reply: True for "they are", False for "it is not"."""
+        """Return True for each reply such as "they are", False for each such as "it is not"."""
         if not self._concerns(sentence) or sentence.text.rstrip().endswith("?"):
             return []
         parts = [part.text for part in _split_clauses(sentence)]

@@ -68,7 +68,7 @@ def bind_arguments(call: Call, document: FunctionDocument) -> dict[str, Any]:
 
 
 def get_shown_name(name: str, rules: EntryRules) -> str:
-    """Return the function name that the model sees: ``a_b`` for ``a.b`` with ``underscores``."""
+    """Return the function name that the model sees, such as ``a_b`` for ``a.b``."""
     return name.replace(".", "_") if rules.underscores else name
 
 

@@ -243,7 +243,6 @@ def find_document_errors(documents: Iterable[object]) -> Iterator[tuple[str, str
 
 
 _CHECKED_KEYS = frozenset(["properties", "items", "required"])
-"""Keys that are checked in nested schemas; most parameter schemas do not have these keys."""
 
 
 def _check_schema(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -244,7 +244,7 @@ def _pair_executed_argument(
 
 
 def _format_answer(name: str, answer: ExpectedCall, document: FunctionDocument) -> str:
-    """Format an expected call with all right values; optional parameters are in brackets."""
+    """Format an expected call, such as ``f(a=1 or 2, [b=3])``."""
     shown = []
     for parameter, values in answer.allowed.items():
         right, optional = _split_values(values, is_required=parameter in document.required)

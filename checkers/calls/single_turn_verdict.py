@@ -64,10 +64,7 @@ def judge(
 def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str], fits: bool
 ) -> SelectionCounts:
-    """Count how many expected calls the model made, and how many of them have right arguments.
-
-    Each expected call is matched with a call of the same function, preferably with a right one.
-    """
+    """Count the expected calls that the model made."""
     left, functions, arguments = [*calls], 0, 0
     for answer in task.answers:
         document = task.document_of(answer)
@@ -119,7 +116,7 @@ def find_unmatched(wanted: int, given: int, fits: Fits) -> int | None:
 
 
 def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Match indices of expected and actual calls, up to the first expected call without a match."""
+    """Map each expected call to a matching call, by index."""
     wanted_of: dict[int, int] = {}
 
     def match(one: int, tried: set[int]) -> bool:
@@ -139,7 +136,7 @@ def match_best(wanted: int, given: int, fits: Fits) -> dict[int, int]:
 
 
 def match_in_order(wanted: int, given: int, fits: Fits) -> dict[int, int]:
-    """Match each expected call, in order, with the first unused call that fits; keep each match."""
+    """Map each expected call to the first unused call that matches, by index."""
     matched: dict[int, int] = {}
     free = [*range(given)]
     for one in range(wanted):

@@ -1,4 +1,4 @@
-"""Diagnosis of failed episodes: one cause of a closed list, derived from the record.
+"""Diagnosis of failed episodes: one cause for each episode.
 
 Rules apply in order, and the first match gives the cause. Rules for wrong calls come before rules
 for missing calls.
@@ -105,7 +105,7 @@ class Cause(ExplainedEnum):
     REAUTHENTICATED = "reauthenticated", "the model logged in although it was already logged in"
     ACTED_WITHOUT_LOOKING = (
         "acted_without_looking",
-        "the model acted without the read call that gives the right value",
+        "the model guessed a value instead of reading it",
     )
     NOT_TOLD = "not_told", "the answers lack required information"
     PROHIBITED_CALL = (
@@ -162,7 +162,7 @@ class Diagnosis(NamedTuple):
     call: int | None
     """Index of the call within the step; None if the turn had ended."""
     evidence: Mapping[str, Any]
-    """JSON values by name; names without a value are left out.
+    """JSON values that explain the diagnosis.
 
     The names are ``call``, ``result``, ``expected_call``, ``parameter``, ``expected``, ``got``,
     ``also`` (further wrong parameters), ``paths`` (of the state), ``answer``, ``times``,
@@ -302,14 +302,7 @@ def bound_evidence(value: Any) -> Any:
 
 
 class _FailedTurn:
-    """Failed turn together with the calls that explain the failure.
-
-    Attributes:
-        said: Messages of the user so far, one string per turn.
-        missing: Unmatched calls of the ground truth.
-        extra: Unmatched calls of the model.
-        displaced: Pairs of equal calls with different effects; the ground truth's call comes first.
-    """
+    """Failed turn together with the calls that explain the failure."""
 
     def __init__(
         self, truth: Trace, model: Trace, turn: int, failure: Failure, said: Sequence[str]
@@ -345,7 +338,7 @@ class _FailedTurn:
 
     @cached_property
     def needed(self) -> list[CallEffect]:
-        """The ground truth's unmatched calls that explain the failure."""
+        """Missing calls that explain the failure."""
         if self.failure.reason is Reason.EMPTY_TURN:
             return list(self.missing)
         if self.failure.reason is Reason.RESPONSE_MISMATCH:
@@ -355,7 +348,7 @@ class _FailedTurn:
 
     @cached_property
     def asked(self) -> Sequence[str]:
-        """User messages after the last earlier turn that needed calls."""
+        """User messages since the last turn that needed calls."""
         return self.said[_find_first_idle(self) :]
 
     def found(
@@ -460,7 +453,6 @@ def _find_guess(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _list_idle_acts(case: _FailedTurn) -> Iterator[tuple[int, CallEffect]]:
-    """Yield the model's calls in the preceding turns that needed no calls."""
     for turn in range(_find_first_idle(case), case.turn):
         for act in list_effects(case.model.turns[turn]):
             yield turn, act
@@ -557,7 +549,7 @@ def _make_key(act: CallEffect) -> tuple[str, str]:
 
 
 def _find_duplicate(case: _FailedTurn, act: CallEffect) -> str | None:
-    """If the model created an existing object without reading it, return the object's name."""
+    """Return the name of an existing object that the model created again."""
     earlier = case.acts[: case.acts.index(act)]
     reads = [each for each in earlier if each.ok and not each.moved]
     seen = " ".join(each.result for each in reads if _get_backend(each) == _get_backend(act))
@@ -575,9 +567,9 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
     for needed in case.needed:
         for act in case.acts:
             if _is_only_inside(case, needed, act):
-                did, reason = "is only an argument of another call", NESTED
+                did, reason = "was made only inside another call", NESTED
             elif _is_parted(case, needed, act):
-                did, reason = "was made in several calls; the last call is", NOT_NESTED
+                did, reason = "was split into several calls, such as", NOT_NESTED
             else:
                 continue
             detail = f"{_shorten(needed)} {did}: {_shorten(act)}"
@@ -587,7 +579,6 @@ def _find_other_nesting(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether ``act`` contains the needed call and has no other mistake."""
     if all(str(inner) != needed.text for inner in list_inner_calls(act.traced.call)):
         return False
     aim = find_closest(act, case.missing)
@@ -595,7 +586,6 @@ def _is_only_inside(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> b
 
 
 def _is_parted(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether the model made the inner calls of ``needed`` separately."""
     if act.name != needed.name or not act.ok:
         return False
     made = {each.text for each in case.acts}
@@ -604,7 +594,6 @@ def _is_parted(case: _FailedTurn, needed: CallEffect, act: CallEffect) -> bool:
 
 
 def _find_wrong_read(case: _FailedTurn) -> Diagnosis | None:
-    """Find a successful call of a needed function with wrong arguments."""
     for needed in case.needed:
         act = find_closest(needed, [act for act in case.extra if act.ok])
         if act is not None:
@@ -630,7 +619,7 @@ def _find_malformed_call(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _explains(case: _FailedTurn, left_out: CallEffect) -> bool:
-    """Tell whether later calls need the effect or result of a missing call."""
+    """Tell whether a missing call explains the failure."""
     return (
         left_out.moved
         or left_out in case.needed
@@ -740,10 +729,7 @@ def _report_stop(case: _FailedTurn, cause: Cause, did: str) -> Diagnosis:
 def _list_refused_aims(
     case: _FailedTurn,
 ) -> Iterator[tuple[CallEffect, CallEffect, bool, list[CallEffect]]]:
-    """Yield each refused call together with the most similar needed call.
-
-    The third item tells whether an argument is wrong. The fourth lists missing earlier calls.
-    """
+    """Yield each refused call together with the most similar needed call."""
     for act in case.extra:
         aim = None if act.ok else find_closest(act, [*case.needed, *case.missing])
         wrong = list_mismatches(aim, act) if aim else []
@@ -799,7 +785,6 @@ def _find_stand_in(case: _FailedTurn) -> Diagnosis | None:
 
 
 def _is_stand_in(needed: CallEffect, act: CallEffect) -> bool:
-    """Tell whether ``act`` has the needed call's values but calls another function."""
     related = act.name != needed.name and _get_backend(act) == _get_backend(needed)
     return related and needed.moved and _has_equal_values(act, needed)
 
@@ -915,7 +900,7 @@ def _report_missing_call(
     if not case.played.steps:
         did, reason = "made no call; this call is missing", WHOLE_TURN
     elif not {act.name for act in case.acts} & {act.name for act in case.planned}:
-        did, reason = "made none of the turn's calls; this call is missing", ASKED_FOR
+        did, reason = "called no function that the turn needs; this call is missing", ASKED_FOR
     elif _is_implicit(case, expected):
         did, reason = "left out a needed call that no message mentions", IMPLICIT
     else:
@@ -995,7 +980,7 @@ def _find_unread_source(
 
 
 def _make_value_test(value: float | str) -> Callable[[str], bool]:
-    """Return a function that tells whether a text contains the value; "150" does not contain 15."""
+    """Return a function that tells whether a text contains the value."""
     if isinstance(value, str):
         return lambda text: value in text
     number = re.escape(repr(value).removesuffix(".0"))
@@ -1020,7 +1005,7 @@ def _has_common_argument(one: CallEffect, other: CallEffect) -> bool:
 
 
 def _is_relay(one: CallEffect, other: CallEffect) -> bool:
-    """Tell whether ``other`` sends a text of ``one`` to another backend."""
+    """Tell whether a call forwards a text to another backend."""
     if _get_backend(one) == _get_backend(other):
         return False
     given = [text for text in other.arguments.values() if isinstance(text, str)]

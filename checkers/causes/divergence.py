@@ -1,7 +1,7 @@
 """Comparison of an episode's calls with the ground-truth calls, to find the first wrong call.
 
-The calls of a turn may come in any order. A value is therefore *off the path* only if the ground
-truth never has this value during the turn.
+The calls of a turn may come in any order. A value is *off the path* if it never occurs in the
+ground truth's turn.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CallEffect(NamedTuple):
     """Changes that the call made to the compared state; ``expected`` is the value before the call,
     ``actual`` the value after it."""
     moved: bool
-    """Whether any state changed, including uncompared state such as the working directory."""
+    """Whether the call changed any state, even the working directory."""
 
     @property
     def ok(self) -> bool:
@@ -54,7 +54,7 @@ class CallEffect(NamedTuple):
 
 
 class CallAlignment(NamedTuple):
-    """Calls of a turn that have no match, and pairs of equal calls whose effects differ."""
+    """Differences between the calls of the model and the ground truth in a turn."""
 
     missing: tuple[CallEffect, ...]
     extra: tuple[CallEffect, ...]
@@ -138,7 +138,7 @@ def find_closest(expected: CallEffect, candidates: Iterable[CallEffect]) -> Call
 def filter_touching(
     changes: Iterable[Difference], others: Iterable[Difference]
 ) -> list[Difference]:
-    """Return the changes whose path equals, contains or is inside a path of ``others``."""
+    """Return the changes that overlap a change in ``others``."""
     return list(filter(make_touch_test(others), changes))
 
 

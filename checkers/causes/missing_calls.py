@@ -48,7 +48,7 @@ def is_implicit(act: CallEffect, truth: Sequence[CallEffect], said: Sequence[str
 
 
 def names(act: CallEffect, words: str, later: Sequence[CallEffect] = ()) -> bool:
-    """Tell whether the text ``words`` mentions a call's function or arguments.
+    """Tell whether a text mentions a call.
 
     Arguments count only if the call changes state.
     """

@@ -75,9 +75,7 @@ def diagnose_calls(answer: PairedAnswer, failure: CallEvidence) -> Diagnosis:
         outer = next((pair for pair in made if _is_part(pair.call, left_out[0].function)), None)
         if outer is None:
             return _report_missing(left_out[0], "left out a call", said)
-        detail = (
-            f"{left_out[0].expected} is only an argument of another call: {_shorten(outer.call)}"
-        )
+        detail = f"{left_out[0].expected} was made only inside another call: {_shorten(outer.call)}"
         evidence = _collect_calls(left_out[0]) | {"call": str(outer.call), "sub_reason": NESTED}
         return _diagnose(Cause.MISSING_CALL, cut(detail, 300), outer.place, **evidence)
     wrong = [pair for pair in made if pair.problem is not None]

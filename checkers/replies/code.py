@@ -1,4 +1,4 @@
-"""Reader of Java and JavaScript calls in the text of a prompting model.
+"""Reader of Java and JavaScript calls in text.
 
 A call can be an item of a list, or a statement. A code fence or prose may surround the calls.
 Arguments remain strings of source code. The grammars are an optional extra, loaded on first use.

@@ -1,8 +1,7 @@
 """Converter of Java and JavaScript expressions to values; it uses the language's grammar.
 
 Literals and collections of literals are converted. Other expressions, such as variables and calls,
-remain strings. A literal of the wrong type also remains a string: for example, ``5L`` is a long
-and cannot be assigned to a Java integer.
+remain strings. A literal of the wrong type also remains a string.
 """
 
 from __future__ import annotations
@@ -124,7 +123,6 @@ def _check_length(text: str) -> None:
 
 
 _MAX_INT, _MAX_BITS = 2**31, 2**32 - 1
-"""Maximum Java int in decimal notation, and in other notations."""
 _NARROW = ("byte", "short", "integer")
 _LISTS = (
     "ArrayList", "LinkedList", "Vector", "Stack", "ArrayDeque", "PriorityQueue",

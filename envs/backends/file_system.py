@@ -30,7 +30,7 @@ else:
     schema = lazy_module("..schema", __package__)
 
 MAX_DEPTH = 100
-"""Maximum depth of directories below the root, because the hash of a snapshot is recursive."""
+"""Maximum depth of directories below the root."""
 MAX_ENTRIES = 20_000
 """Maximum files and directories after a copy."""
 MAX_TEXT = 20_000_000

@@ -77,7 +77,10 @@ class MessageAPI(Backend):
             if user_id in names:
                 yield path, f"{user_id} is the id of {names[user_id]}"
             if user_id == _new_id(count + 1):
-                yield path, f"{user_id} will be the next user's id, because user_count is {count}"
+                yield (
+                    path,
+                    f"{user_id} is reserved for the next user (user_count is {count})",
+                )
             names.setdefault(user_id, name)
         for index, message in enumerate(config.get("inbox", cls.inbox)):
             if len(message) != 1:

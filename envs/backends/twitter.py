@@ -38,7 +38,7 @@ class Comment(TypedDict):
 
 
 class TwitterConfig(TypedDict, total=False):
-    """Initial config. Tweets and comments have tweet ids as keys; retweets have user names."""
+    """Initial config. The keys of retweets are user names."""
 
     username: str
     password: str

@@ -1,7 +1,6 @@
 """A car: engine, doors, climate, lights, brakes, cruise control, navigation and tires.
 
-Speed and outside temperature are random. In BFCL's mode, each call draws a new value. In the other
-mode, the temperature is constant, and the speed changes only with the engine or the cruise control.
+Speed and outside temperature are random. In BFCL's mode, each call draws a new value.
 Units: gallons of fuel, psi of tire pressure, degrees Celsius, metres to the next vehicle, newtons
 of brake force, degrees of slope.
 """

@@ -154,17 +154,16 @@ def _test(comparison: RunComparison) -> str:
     test = f"an exact sign-flip test across {format_count(clusters, 'scenario')}"
     if mcnemar is None:
         return test
-    exact = "McNemar's exact test, which assumes independent entries, gives"
-    return f"{test}; {exact} {format_p_value(mcnemar)}"
+    return f"{test}; McNemar's exact test for independent entries: {format_p_value(mcnemar)}"
 
 
 def _what_would_settle(comparison: RunComparison, needed: int) -> str:
     entries, trials = len(comparison.entries), max(comparison.trials)
-    aim = f"To detect a difference of this size with a probability of {POWER:.0%}, about {needed:,}"
+    aim = f"To detect this difference with {POWER:.0%} power, about {needed:,} entries are needed"
     if needed <= entries:
-        return f"{aim} entries are enough; the runs have {entries:,}."
+        return f"{aim}; the runs have {entries:,}."
     more = ceil(trials * needed / entries)
     return (
-        f"{aim} entries are needed ({needed - entries:,} more than now). "
+        f"{aim} ({needed - entries:,} more than now). "
         f"Alternatively, run at least {more} trials per entry in both runs (now: {trials})."
     )

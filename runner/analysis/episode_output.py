@@ -270,7 +270,7 @@ def asked_lines(examined: RejudgedSingleTurn) -> Iterator[OutputLine]:
 
 
 def pair_lines(pair: CallPair, width: int = _WIDTH) -> Iterator[OutputLine]:
-    """Yield a call and the expected call; ``width`` is the maximum length of a string."""
+    """Yield the lines that show a call and the expected call."""
     mark = _MARK if pair.problem else "  "
     tone = _BAD if pair.problem else _GOOD
     if pair.call is not None:

@@ -59,7 +59,7 @@ class TurnView(NamedTuple):
     moments: Sequence[EpisodeMoment]
     """Start of the turn, calls of the model, end of the turn; empty if the turn was not reached."""
     judged: bool = True
-    """Whether the turn counts for the verdict; turns after a failure do not."""
+    """Whether the turn counts for the verdict."""
     failure: Failure | None = None
 
     @property
@@ -69,7 +69,7 @@ class TurnView(NamedTuple):
 
     @property
     def steps(self) -> Iterator[tuple[int, list[EpisodeMoment]]]:
-        """Pairs of a step's number and the moments of the step's calls."""
+        """Number and calls of each step."""
         for number, calls in groupby(self.calls, key=lambda call: call.place.step):
             yield number, list(calls)
 
@@ -185,7 +185,7 @@ class EpisodePart(NamedTuple):
     only_diff: bool = False
 
     def of(self, turns: Sequence[TurnView]) -> Sequence[TurnView]:
-        """Return the selected turns, with only the calls of the selected step (default: all).
+        """Return the selected turns and steps.
 
         Raises DataError if the turn or step does not exist.
         """
@@ -211,7 +211,7 @@ class EpisodePart(NamedTuple):
         for flag, wanted in (("--turn", self.turn), ("--step", self.step)):
             if wanted:
                 raise DataError(
-                    flag, f"{wanted + 1} does not exist; {id} has one turn with one step"
+                    flag, f"must be 1, not {wanted + 1}; {id} has only one turn and one step"
                 )
 
 

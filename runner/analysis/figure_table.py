@@ -29,9 +29,7 @@ class FigureSection:
     title: str | None
     """Title of the section's card on pages, or None. Sections with equal titles share a card."""
     of_usage: bool = False
-    """Whether the metrics describe requests or cost. If so, runs without recorded requests are
-    omitted.
-    """
+    """Whether the metrics describe requests or cost."""
     beside_scores: bool = False
     """Whether tables show the metrics as columns beside the scores."""
     as_lines: bool = False
@@ -72,7 +70,6 @@ class FigureRow(NamedTuple):
     caption: str = ""
     """Label in the report's usage list; empty if the metric is not in this list."""
     always_listed: bool = False
-    """Whether the usage list also shows an unknown value."""
 
     def to_json(self, figures: RunFigures) -> Mapping[str, Any]:
         """Return the metric's fields in the JSON of a run."""
@@ -86,7 +83,7 @@ class FigureRow(NamedTuple):
         return {group: {} if known is None else {name: known}}
 
     def cell(self, figures: RunFigures) -> Cell:
-        """Return the metric's label, format, value and interval (if known) for a page."""
+        """Return the metric's fields for a page."""
         value = self.value(figures)
         shown = [value.acts, value.share] if isinstance(value, ActCounts) else value
         interval = self.interval(figures)
@@ -100,7 +97,7 @@ def rows_of(runs: Sequence[RunFigures]) -> list[FigureRow]:
 
 
 def columns(runs: Sequence[RunFigures], rows: Sequence[FigureRow] | None = None) -> list[FigureRow]:
-    """Return the metrics in ``rows`` that are columns in tables of runs (default: all metrics)."""
+    """Return the metrics that tables of runs show as columns."""
     rows = [row for row in (rows_of(runs) if rows is None else rows) if row.label]
     known = [row for row in rows if any(row.value(run) is not None for run in runs)]
     sections = {row.section for row in known}

@@ -368,7 +368,7 @@ class RunFigures:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether planned episodes are missing, so that the score covers only finished episodes."""
+        """Whether planned episodes are missing."""
         return self.progress is not None and self.progress.is_unfinished
 
     @cached_property

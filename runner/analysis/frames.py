@@ -1,4 +1,4 @@
-"""Conversion of runs to rows for data frames: one row per episode, one row per call.
+"""Conversion of runs to rows for data frames.
 
 Rows are plain dictionaries, which ``pandas.DataFrame(runs.episodes)`` accepts.
 """

@@ -71,7 +71,7 @@ def replay_run(
     *,
     require_info: bool = False,
 ) -> ReplayedRun:
-    """Return a run whose episodes are executed again, as ``replay_episodes`` does, on each use.
+    """Return a run that executes the recorded episodes again on each use.
 
     Raises DataError if the run has no finished episode, or the data set lacks an entry of the run.
     """
@@ -121,7 +121,7 @@ def replay_episodes(
 ) -> Iterator[ReplayedEpisode]:
     """Execute the episodes with these keys again.
 
-    The trials of an entry should follow each other, because they share its prepared trajectory.
+    For speed, group the keys by entry.
 
     Args:
         step_limit: Maximum steps per turn, if the profile limits recorded runs.

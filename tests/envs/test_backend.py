@@ -175,7 +175,7 @@ def define_contradiction():
         (define_load, "a function cannot have the reserved name load"),
         (define_field, "a state field cannot have the reserved name references"),
         (define_generator, "is a generator; return a list"),
-        (define_static, "has the type staticmethod; mark a plain method instead"),
+        (define_static, "has the type staticmethod; apply the decorator to a plain function"),
         (define_static_above, "is a staticmethod; use a method with `self`"),
         (define_two_marks, "has two decorators; keep only @reads or @writes"),
         (define_irreversible_alone, "write @irreversible above @writes"),

@@ -243,9 +243,9 @@ def notes(state: dict) -> int:
     [
         ([notes], "Store has two members notes; rename one"),
         ([note, note], "Store has two members note; rename one"),
-        ([lambda state: 1], "is not a function with a name; define it by def"),
-        ([partial(note, text="x")], "is not a function with a name; define it by def"),
-        ([len], "is not a function with a name; define it by def"),
+        ([lambda state: 1], "is not a named function; define it with `def`"),
+        ([partial(note, text="x")], "is not a named function; define it with `def`"),
+        ([len], "is not a named function; define it with `def`"),
     ],
 )
 def test_functions_have_names_that_nothing_else_has(functions, message):
@@ -293,7 +293,7 @@ def test_names_and_values_of_a_state_are_checked(state, name, message):
 
 @pytest.mark.parametrize("functions", [None, 5, [5], "ab", {"note": note}])
 def test_functions_are_a_list_of_functions(functions):
-    with pytest.raises(TypeError, match=r"^Desk: .* is not a function with a name"):
+    with pytest.raises(TypeError, match=r"^Desk: .* is not a named function"):
         Backend.from_functions({}, functions, "Desk")
 
 

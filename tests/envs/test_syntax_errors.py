@@ -30,7 +30,7 @@ from envs.syntax_errors import describe_json_error, describe_python_error
         ("f(1 # )", "'(' was never closed"),
         ("f('\0')", "it holds a null character"),
         ("f('\ud800')", "it has a lone surrogate"),
-        (f"f({'9' * 5000})", "an integer in it has too many digits"),
+        (f"f({'9' * 5000})", "an integer has too many digits"),
         (f"{'(' * 201}1{')' * 201}", "it is nested too deep"),
         ("f'{'a'", "unterminated string literal"),
         ("[f'{0x...]", "unterminated string literal"),

@@ -1,4 +1,4 @@
-"""Decode a model's steps into the calls that BFCL would execute.
+"""Decode a model's steps as BFCL does.
 
 BFCL converts tool calls and text to Python source and back, which changes some calls. This module
 makes the same changes, so that recorded runs get BFCL's verdicts. BFCL also computes arithmetic in

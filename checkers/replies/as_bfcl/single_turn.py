@@ -145,7 +145,7 @@ def _join_java_text(node: Node, text: str, depth: int = 0) -> str:
 def _join_java_field(node: Node, field: str, text: str, depth: int) -> str:
     child = node.child_by_field_name(field)
     if child is None:
-        raise UnreadableOutput(f"the keyword `new` has no {field}")
+        raise UnreadableOutput(f"the {field} after `new` is missing")
     return _join_java_text(child, text, depth + 1)
 
 

@@ -928,7 +928,7 @@ def test_a_call_that_was_made_within_another_one_is_not_left_out():
     nested, words = f"add(a={mean}, b=2)", ["Add 2 to the mean of 1 and 3."]
     found = said_of([[mean, add]], [[nested]], words, {"MathAPI": {}})
     assert (found.name, found.step, found.call) == ("missing_call (nested)", 0, 0)
-    assert found.detail == f"{mean} is only an argument of another call: {nested}"
+    assert found.detail == f"{mean} was made only inside another call: {nested}"
     found = said_of([[nested]], [[mean, add]], words, {"MathAPI": {}})
     assert (found.name, found.step, found.call) == ("missing_call (not_nested)", 0, 1)
     found = said_of([[nested]], [[mean, "add(a='two', b=2)"]], words, {"MathAPI": {}})

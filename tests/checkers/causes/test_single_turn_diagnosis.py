@@ -175,7 +175,7 @@ def test_a_part_of_a_nested_call_is_no_unneeded_call():
     pairs = (outer, CallPair("mean", "mean(n=[1])", None, "left out"))
     found = diagnose_calls(PairedAnswer(pairs, offered=("add", "mean")), evidence)
     assert (found.name, found.step) == ("missing_call (nested)", 0)
-    assert found.detail.startswith("mean(n=[1]) is only an argument of another call: add(a=mean(")
+    assert found.detail.startswith("mean(n=[1]) was made only inside another call: add(a=mean(")
     pairs = (*pairs, CallPair("sum", "sum(n=[1])", None, "left out"))
     assert diagnose_calls(PairedAnswer(pairs, offered=("add", "mean")), evidence) == found
     assert found.evidence["expected_call"] == "mean(n=[1])"

@@ -309,7 +309,7 @@ def test_books_are_kept(steps, user_count, logged_in):
         ({"current_user": "Jack"}, ["current_user: no user has the id Jack"]),
         (
             {"user_count": 2},
-            ["user_map['Catherine']: USR003 will be the next user's id, because user_count is 2"],
+            ["user_map['Catherine']: USR003 is reserved for the next user (user_count is 2)"],
         ),
         (
             {"user_map": {"A": "USR001", "B": "USR001"}, "inbox": []},

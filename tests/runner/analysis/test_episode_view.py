@@ -78,5 +78,7 @@ def test_a_part_is_a_turn_a_step_or_what_departs(turns):
 def test_what_is_not_there_is_no_part(turns):
     with pytest.raises(DataError, match="--turn: 4 does not exist; the episode has turns 1 to 3"):
         EpisodePart(turn=3).of(turns)
-    with pytest.raises(DataError, match="--step: 2 does not exist; x_0 has one turn with one step"):
+    with pytest.raises(
+        DataError, match="--step: must be 1, not 2; x_0 has only one turn and one step"
+    ):
         EpisodePart(step=1).check_single("x_0")

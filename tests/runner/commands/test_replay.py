@@ -167,7 +167,9 @@ def test_a_single_turn_has_no_other_step(capsys, write_lines, single):
     data = write_lines("single.jsonl", single)
     assert main(["replay", single.id, "--dataset", str(data), "--step", "2"]) == 2
     said = capsys.readouterr().err
-    assert said == "turnwise: --step: 2 does not exist; irrelevance_0 has one turn with one step\n"
+    assert (
+        said == "turnwise: --step: must be 1, not 2; irrelevance_0 has only one turn and one step\n"
+    )
 
 
 def test_what_cannot_be_judged_is_said(capsys, write_lines, single):
