@@ -96,7 +96,7 @@ class RunFeature:
         return options
 
     def request_key(self) -> JsonObject:
-        """Return the settings that change answers but not requests. The reply cache needs them."""
+        """Return additional settings for the key of the reply cache."""
         return {}
 
     def narrowed(

@@ -59,7 +59,6 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewSta
     Statistics per scenario are computed from the trajectories of the category ``base``.
     """
     base = [t for t in trajectories if t.category is Category.BASE]
-    backends = Counter(name for t in base for name in t.environments)
     pairs = Counter(pair for t in base for pair in combinations(_ordered(t), 2))
     used = functions_used(base)
     single = sum(len(t.environments) == 1 for t in base)
@@ -73,8 +72,7 @@ def figures(trajectories: Sequence[Trajectory], entries: Sequence[EntryReviewSta
         *_wrapped(_sized(base)),
         "",
         f"{single} of the {len(base)} scenarios have one backend. The other "
-        f"{len(base) - single} scenarios have two or more backends. Scenarios per backend:",
-        *_wrapped(_listed((name, backends[name]) for name in BACKENDS) + "."),
+        f"{len(base) - single} scenarios have two or more backends.",
         "",
         f"{len(pairs)} of {len(list(combinations(BACKENDS, 2)))} pairs of backends occur in "
         f"the scenarios. Each of these pairs occurs in {min(pairs.values(), default=0)} to "

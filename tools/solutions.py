@@ -84,7 +84,7 @@ def summary(solutions: Sequence[Solution]) -> str:
     doubts = sum(bool(solution.mended) for solution in solutions)
     return (
         f"Blind solvers worked on {total} hard scenarios. In {state} scenarios "
-        f"({state / total:.1%}, interval {low:.1%} to {high:.1%}), the state was right after "
-        f"every turn. In {right} scenarios, the solver also read every needed fact. {doubts} "
-        "scenarios were reworded after a solver asked a question about them."
+        f"({state / total:.1%}), the state was right after every turn. The interval of this share "
+        f"is {low:.1%} to {high:.1%}. In {right} scenarios, the solver also read every needed "
+        f"fact. {doubts} scenarios were reworded after a solver asked a question about them."
     )

@@ -1,4 +1,4 @@
-"""Loading of data sets (built-in, from files, BFCL's) and selection of entries."""
+"""Loading of data sets and selection of entries."""
 
 from __future__ import annotations
 

@@ -17,9 +17,9 @@ from trajectories.schema import LongContextSettings
 from trajectories.vocabulary import ItemSettings, LargeVocabulary, PhraseTemplates, Vocabulary
 
 SHOWN_BY = frozenset(("TradingBot", "VehicleControlAPI"))
-"""Backends that add generated items to results instead of the initial config."""
+"""Backends that add generated items to results."""
 _MAX_YEARS = 10
-"""Maximum years between a day and the newest day; earlier days, such as birthdays, are ignored."""
+"""Older days, such as birthdays, are ignored."""
 _CAR_RECORDS = 3
 
 _Fill = Callable[[dict[str, Any], Mapping[str, Any], Vocabulary, ItemSettings], None]
@@ -38,7 +38,7 @@ def widen_config(
 ) -> dict[str, dict[str, Any]]:
     """Return an initial config with added items; equal seeds and sizes give equal items.
 
-    Existing items keep their ids and counters, and stay newer than the generated items.
+    Existing items keep their ids and stay the newest.
     """
     settings = ItemSettings(bulk.seed, bulk.items, bulk.without, kinds=bulk.kinds)
     return fill_config(environments, config, settings)

@@ -24,7 +24,7 @@ class PreparedTrajectory(NamedTuple):
 
     trajectory: Trajectory
     template: Session
-    """Session in its initial state. Callers make calls only in forks of this session."""
+    """Session in its initial state. Fork the session before any call."""
     truth: tuple[ExecutedTurn, ...]
     """Outcome of each turn when the ground truth is played."""
     scene: EntryQueries

@@ -278,9 +278,7 @@ class LongContextSettings(StrictRecord):
     items: int = 0
     """Number of generated items per kind."""
     without: tuple[str, ...] = ()
-    """Words and days from the user's requests. Generated material contains none of these words, and
-    generated dates are earlier than these days.
-    """
+    """Words and days that generated material must avoid."""
     kinds: tuple[str, ...] = ()
     """Kinds of items, such as ``tickets``, that get the full number of items. Other kinds get few
     items. By default, all kinds get the full number.
@@ -313,7 +311,7 @@ class Turn(StrictRecord):
     """Required information in the answer at the end of the turn."""
     ordered: tuple[tuple[str, ...], ...] = ()
     """Groups of ground-truth calls. The model must make the calls of a group in the listed order.
-    In a group of one call, the order of the items in list arguments matters.
+    A group of one call fixes the order of list items.
     """
     never: tuple[str, ...] = ()
     """Calls that the user prohibits from this turn on; omitted arguments match every value."""
@@ -366,7 +364,7 @@ class ExpectedCalls(StrictRecord):
 
 @dataclass(frozen=True)
 class ResultCheck(StrictRecord):
-    """How one result is compared with the result of the ground truth."""
+    """Rule for comparing a result with the ground truth."""
 
     by: Literal["exact", "tolerance", "structure"] = "exact"
     """``exact``: equal values; ``tolerance``: near numbers; ``structure``: equal types and keys."""
@@ -426,7 +424,7 @@ class Trajectory(StrictRecord):
     labels: tuple[DifficultyLabel, ...] = ()
     """Difficulties of the scenario."""
     extensions: Mapping[str, Any] = field(default_factory=dict)
-    """Data by name of the extension, such as an attack. These extensions take part in judging."""
+    """Maps extensions to their data, such as an attack. These extensions take part in judging."""
     tags: tuple[str, ...] = ()
     """Groups chosen by the author, such as ``refunds``, for filters and tables."""
     comment: str = ""
@@ -461,7 +459,7 @@ class Trajectory(StrictRecord):
 
     @property
     def is_executed(self) -> bool:
-        """Whether calls are executed in the episode (the checker executes SQL statements)."""
+        """Whether the episode executes the calls."""
         return self.judged_by not in (JudgingMethod.CALLS, JudgingMethod.STATEMENTS)
 
     @property
@@ -471,7 +469,7 @@ class Trajectory(StrictRecord):
 
     @property
     def functions(self) -> tuple[str, ...] | None:
-        """Names of the offered functions, in order; None means all functions of the backends."""
+        """Names of the offered functions; None for all functions."""
         return self.expects.names if self.expects else None
 
     @property

@@ -182,7 +182,7 @@ class FastRandom:
         self._bits = self.random.getrandbits
 
     def below(self, count: int) -> int:
-        """Draw an integer from 0 to ``count - 1``."""
+        """Return a random integer below ``count``."""
         width = count.bit_length()
         drawn = self._bits(width)
         while drawn >= count:
@@ -331,7 +331,7 @@ class Vocabulary(FastRandom):
         return amount
 
     def _unheard(self, draw: Callable[[], _Number]) -> _Number:
-        """Draw until a number is permitted; after ``_DRAWS`` draws, return the last number."""
+        """Draw numbers until a number is permitted."""
         drawn = (draw() for _ in range(_DRAWS - 1))
         found = next((number for number in drawn if f"{number:g}" not in self._numbers), None)
         return draw() if found is None else found

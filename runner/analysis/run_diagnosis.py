@@ -18,7 +18,6 @@ from runner.records.episode_record import EpisodeRecord
 _MIN_SHARE = 0.05
 """A problem in more than this share of turns causes a warning."""
 _ALIKE = 0.5
-"""Minimum share of errors with the same message that causes a warning."""
 _MAX_CAUSES = 6
 _MAX_LINE_CHARS = 160
 _NUMBER = re.compile(r"\d+")
@@ -95,7 +94,7 @@ class RunDiagnosis:
             protocol: Name of the calling format, if one is set.
         """
         if share := self._share("unreadable"):
-            yield f"{share} end with a call that was not parsed: {self._parser(mode, protocol)}"
+            yield f"In {share}, the last call was not parsed: {self._parser(mode, protocol)}"
         if share := self._share("broken"):
             yield (
                 f"{share} end with tool calls whose arguments cannot be read: check the server's "

@@ -112,8 +112,8 @@ def variant_lines(
     yield table([heading, *rows])
     if compared:
         yield (
-            f'differences from {scores[0].name}, over the same entries; "p, Holm": p-values with '
-            f"Holm's correction for {format_count(len(compared), 'comparison')}"
+            f'differences from {scores[0].name} cover the same entries; the column "p, Holm" is '
+            f"corrected for {format_count(len(compared), 'comparison')}"
         )
     yield from between
     unscored = sum(each.score is None for each in scores)

@@ -36,7 +36,7 @@ class DatasetOption:
     """Data."""
 
     dataset: str | None = option(
-        "bfcl, held-back or a path (default: the run's data set, else the built-in one)", "NAME"
+        "bfcl, held-back or a path (default: the run's data, or built-in data)", "NAME"
     )
 
 

@@ -170,6 +170,6 @@ def _warn_of_irregularities(dataset: Dataset) -> None:
     problems, configs = dataset_choice.count_irregularities(dataset)
     if problems:
         note(
-            f"warning: {problems} irregularities in {configs} initial configs, which are used "
-            f"unchanged (turnwise dataset show {dataset.name} --warnings lists them)"
+            f"warning: {configs} initial configs have {problems} irregularities; "
+            f"turnwise dataset show {dataset.name} --warnings lists them"
         )

@@ -208,8 +208,8 @@ def _print_estimate(
         )
         entries = len({t.id for each in members for t in each.trajectories})
         say(
-            f"{format_count(entries, 'entry')} in {format_count(len(members), variants.kind)}, "
-            f"{format_count(guess.requests, 'request')} and about {guess.tokens} prompt tokens"
+            f"{format_count(entries, 'entry')} in {format_count(len(members), variants.kind)}; "
+            f"expect {format_count(guess.requests, 'request')}, {guess.tokens} prompt tokens"
         )
     usage, asking = Usage(guess.tokens, guess.answered), plan.settings.request_options()
     say(cost_line(plan.model, asking, usage, "reasoning, call results and caches"))

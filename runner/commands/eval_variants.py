@@ -43,7 +43,7 @@ def variants_of(
         raise DataError(found[1].flag, f"cannot be combined with {found[0].flag}; leave one out")
     several = f"needs a single run, but {found[0].flag} makes several"
     if options.output is not None:
-        raise DataError("--output", f"{several}; each run folder contains the verdicts")
+        raise DataError("--output", f"{several}; read the verdicts in the run folders")
     if options.errata != "none":
         raise DataError("--errata", f"{several}; run turnwise table --errata on the run folders")
     return found[0]

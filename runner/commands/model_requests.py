@@ -61,8 +61,8 @@ def cost_line(model: ModelName, options: RequestOptions, usage: Usage, without: 
     if price is None or cost is None:
         return f"cost unknown: {model} has no known price; add --price IN,OUT"
     return (
-        f"estimated cost ${cost:.2f} for {usage.completion} completion tokens (per million: "
-        f"input ${price.input * 1e6:g}, output ${price.output * 1e6:g}); not included: {without}"
+        f"estimated cost ${cost:.2f} for {usage.completion} completion tokens, without {without}; "
+        f"prices per million: ${price.input * 1e6:g} for input, ${price.output * 1e6:g} for output"
     )
 
 

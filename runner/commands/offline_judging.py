@@ -68,7 +68,7 @@ class CorrectionOptions(Protocol):
 def correction_for(
     options: CorrectionOptions, dataset: Dataset, profile: Profile, judge: JudgeRecord
 ) -> CorrectedJudging | None:
-    """Return the judging by the errata of ``--errata``; None if no errata are selected.
+    """Return the judging with the selected errata, if any.
 
     Raises DataError if the errata cannot be used.
     """

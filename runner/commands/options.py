@@ -57,7 +57,7 @@ FORMER = {
     "--protocols": "--calling-formats",
 }
 """Maps old names of flags to the current names."""
-_REPLACED = {"--attempts": "; use --retries instead (the first request is not counted)"}
+_REPLACED = {"--attempts": "; use --retries instead (one less than attempts)"}
 """Maps each removed flag to an error hint that suggests a similar flag."""
 EXTENSIONS = "extensions"
 """Name of the field with the options of extensions."""

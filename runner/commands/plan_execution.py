@@ -136,10 +136,7 @@ def selection_of(
     sample_seed: int = 0,
     trials: int = 1,
 ) -> Selection:
-    """Return the chosen entries for the run's definition.
-
-    If the run in ``begun`` has the same categories, the result has the category text of that run.
-    """
+    """Return the chosen entries for the run's definition."""
     category = options.category
     if begun is not None and is_run(begun):
         file = read(RunFile, read_run_file(begun), str(begun / RUN_FILE))

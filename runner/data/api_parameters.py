@@ -1,4 +1,4 @@
-"""Checks of the Python API's parameters; error messages mention parameters, not options."""
+"""Checks of the Python API's parameters."""
 
 from __future__ import annotations
 

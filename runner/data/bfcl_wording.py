@@ -1,7 +1,7 @@
 """Messages for refused calls, worded as in BFCL.
 
-The texts are read from the published package and are not part of Turnwise. For each refusal of our
-backends, the file ``bfcl_places.json`` lists BFCL's text and the source of each inserted value:
+The texts are read from the published package and are not part of Turnwise. The file
+``bfcl_places.json`` maps the refusals of our backends to BFCL's texts:
 
     {"sentences": {name: "Class.function.number"},
      "refusals": {backend: {function: {kind: {"place": "Class.function.number", "holes": [source],
@@ -9,10 +9,9 @@ backends, the file ``bfcl_places.json`` lists BFCL's text and the source of each
 
 ``tests.conformance.wording`` generates the file. A source has the form ``argument:NAME``,
 ``constant:WORD`` or ``place:Class.function.number``. ``value:NAME`` is a value from the error.
-``state:PATH`` and ``keys:PATH`` are values from the backend. ``cause`` is Python's message. The
-name of the called function replaces the function name ``own``. ``more`` says whether Turnwise's
-additional fields come before or after BFCL's fields. A refusal that is not in the table has
-Python's message or Turnwise's own text.
+``state:PATH`` and ``keys:PATH`` are values from the backend. ``cause`` is Python's message.
+``own`` is the function name in BFCL's text. ``more`` says whether Turnwise's additional fields come
+before or after BFCL's fields. All other refusals keep Turnwise's or Python's text.
 """
 
 from __future__ import annotations
@@ -223,7 +222,7 @@ def _format(value: Any, hole: Mapping[str, str]) -> str:
 def observations_for(
     asked: Observations | None, dataset: Dataset, profile: Profile
 ) -> Observations:
-    """Return ``asked`` or the default: ``bfcl`` for BFCL's data and profile, else ``own``."""
+    """Return ``asked``, or the default for the data and profile."""
     return asked or ("bfcl" if dataset.folder and profile.name == BFCL.name else "own")
 
 

@@ -1,4 +1,4 @@
-"""Selection of data sets and entries by the names that users type."""
+"""Selection of data sets and entries by name."""
 
 from __future__ import annotations
 
@@ -72,9 +72,8 @@ SUITES: Mapping[str, Sequence[Category]] = {
 def parse_categories(names: str | None, dataset_name: str | None) -> list[Category]:
     """Return the categories in a comma-separated list of categories and suites.
 
-    If ``names`` is None, return the multi-turn categories for BFCL's data and the built-in data,
-    and all categories for any other data set. BFCL's retired categories are returned only if the
-    user selects a retired category, or a suite of retired categories.
+    If ``names`` is None, return the default categories of the data set. BFCL's retired categories
+    are returned only if the user selects a retired category, or a suite of retired categories.
 
     Raises DataError if a name is not a category.
     """
@@ -354,7 +353,7 @@ def leave_out_nesting(
     if not profile.execution.checks_arguments:
         missing = f"nested calls need --profile {STRICT.name}"
     elif mode != "prompt":
-        missing = "nested calls need --mode prompt without --calling-format"
+        missing = "nested calls need --mode prompt; omit --calling-format"
     if not nested or missing is None:
         return [*trajectories]
     category = nested[0].category

@@ -51,9 +51,9 @@ def open_errata(name: str, dataset: Dataset, notify: Notify) -> CorrectedEntries
 
 
 _KNOWN_ERRORS = {
-    "mended": "known error of the data, corrected by --errata bfcl",
-    "ambiguous": "known ambiguity of the data, judged leniently by --errata bfcl",
-    "withdrawn": "known error of the data, left out by --errata bfcl",
+    "mended": "known data error (--errata bfcl corrects the entry)",
+    "ambiguous": "known ambiguity (--errata bfcl judges the entry leniently)",
+    "withdrawn": "known data error (--errata bfcl leaves out the entry)",
 }
 """Maps the kind of an erratum to the first words of the note that describes the error."""
 

@@ -3,7 +3,7 @@
 The source is never executed.
 
 A text is a list of parts: strings, and placeholders ``{"conversion", "spec"}`` as in a format
-string. An output describes a returned value. A string becomes ``{"text": parts}``. A dict becomes
+string. A returned string becomes ``{"text": parts}``. A dict becomes
 ``{"members": [[name, output]]}``. A list becomes ``{"items": [output]}``. Any other literal becomes
 ``{"value": literal}``. Any other expression becomes ``{}``. A ``raise`` statement adds
 ``"raised": true``.
@@ -55,7 +55,7 @@ _PERCENT = re.compile(r"%(?P<spec>[-+ 0#]*+[0-9]*+(?:\.[0-9]+)?)(?P<kind>[srdifg
 
 
 def texts_of(read: Callable[[str], str]) -> Texts:
-    """Return the outputs of all modules. Plain functions are listed under their module path.
+    """Return the outputs of all modules.
 
     Raises ValueError if a module cannot be parsed.
     """

@@ -1,4 +1,4 @@
-"""Judging in several processes, which receive chunks of trajectories."""
+"""Judging in several processes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ChunkJudge:
     run: Run
 
     def each(self, chunk: Chunk) -> Iterator[EpisodeRecord | str]:
-        """Yield the records of a chunk. If the input is wrong, the last item is an error text."""
+        """Yield the records of a chunk; a DataError becomes a text."""
         try:
             yield from evaluate(self.dataset, chunk, self.profile, self.run)
         except DataError as error:

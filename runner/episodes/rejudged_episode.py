@@ -131,7 +131,7 @@ class RejudgedSingleTurn(RejudgedEpisode):
     """Single turn, judged by its calls or their results."""
 
     pair: Callable[[], PairedAnswer]
-    """Function that pairs each call with an expected call; ``paired`` caches the pairs."""
+    """Function that pairs each call with an expected call."""
 
     @cached_property
     def paired(self) -> PairedAnswer:

@@ -27,7 +27,7 @@ POLICIES: Mapping[str, str] = {
 
 
 class OfferFacts(NamedTuple):
-    """Facts about the offered functions of an entry, which influence a scripted model's errors."""
+    """Facts about the offered functions of an entry."""
 
     functions: int = 1
     needed: int = 1
@@ -46,11 +46,11 @@ class ScriptedBehaviour(NamedTuple):
     error_rate: float = 0.0
     """Share of wrong calls: one argument is wrong, or a call from another turn is made instead."""
     tools: float = 0.0
-    """Each doubling of the number of offered functions adds this share of distractor calls."""
+    """With twice as many functions, the share of distractor calls grows by this value."""
     middle: float = 0.0
-    """A needed function in the middle of the list adds this share of distractor calls."""
+    """If needed functions are in the middle, the share of distractor calls grows by this value."""
     context: float = 0.0
-    """Increase of the error rate each time that the results double in length."""
+    """With results of twice the length, the error rate grows by this value."""
 
     @classmethod
     def named(cls, name: str, *, policies: bool = True) -> Self:
@@ -170,7 +170,7 @@ def _select_calls(
 
 
 def wrong_call(due: Made, elsewhere: Sequence[Made], random: Random) -> Made:
-    """Return the call ``due`` with one wrong argument, or a call from ``elsewhere``."""
+    """Return a wrong call instead of ``due``."""
     name, arguments = due
     if arguments and (not elsewhere or random.random() < _ARGUMENT):
         parameter = random.choice(sorted(arguments))

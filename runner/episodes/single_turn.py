@@ -151,7 +151,7 @@ def is_error(step: Step) -> bool:
 
 
 def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
-    """Return the right answer to a single-turn entry: its expected calls, in ``fc`` mode.
+    """Return the expected calls of a single-turn entry.
 
     Raises:
         UnjudgeableEntry: No verdict is possible on the entry.
@@ -203,7 +203,7 @@ def _examined(
 def _paired_calls(
     prepared: PreparedTrajectory, profile: Profile, recorded: RecordedEpisode | None
 ) -> PairedAnswer:
-    """Pair the recorded calls with the expected calls. Without a recording, use the right calls."""
+    """Pair the recorded calls with the expected calls."""
     turns, mode, reader, _ = (
         RecordedAnswers(recorded.turns or (), recorded.mode, recorded.reader)
         if recorded

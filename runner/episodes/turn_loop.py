@@ -149,8 +149,10 @@ class TurnLoop:
         return copy
 
     def _begins(self, calls: Sequence[Call | MalformedCall]) -> bool:
-        if self.finished or not isinstance(calls, (list, tuple, Sequence)) or not calls:
-            raise DataError("calls", f"need at least one call and an open episode: {calls!r:.60}")
+        if self.finished:
+            raise DataError("calls", "the episode has ended; start a new episode")
+        if not isinstance(calls, (list, tuple, Sequence)) or not calls:
+            raise DataError("calls", f"must be a list of one or more calls, but is {calls!r:.60}")
         self._steps_this_turn += 1
         self._late = self.step_limit is not None and self._steps_this_turn > self.step_limit
         if self._late and not self.profile.execution.executes_step_past_limit:

@@ -33,7 +33,7 @@ class _ChunkProgress:
     chunk: Chunk
     found: list[EpisodeRecord] = field(default_factory=list)
     deaths: int = 0
-    """Number of processes that died while they judged the first unfinished entry."""
+    """Number of processes that died at the current entry."""
 
     @property
     def rest(self) -> Chunk:
@@ -215,7 +215,7 @@ class WorkerPool:
         worker.end()
         self._workers.remove(worker)
         if not worker.begun:
-            raise DataError("--workers", f"a process {how} while it started; use fewer workers")
+            raise DataError("--workers", f"a process did not start: it {how}; use fewer workers")
         task.deaths += 1
         if stalled:
             seconds = self._allowance.seconds

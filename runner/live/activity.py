@@ -48,7 +48,7 @@ class RunActivity:
             self.jobs -= 1
 
     def request(self) -> _InFlight:
-        """Return a context manager that counts an open request and, if it fails, its error."""
+        """Return a context manager that counts an open request."""
         return self._request
 
     @contextmanager

@@ -11,9 +11,8 @@ from runner.models.model_types import Usage
 from runner.records.episode_record import RunSpending
 
 _CAUTION = 5.0
-"""A running job may need this many times its expected requests."""
 _UNPRICED = 1.0
-"""Until the first price is known, the budget is assumed to pay for this many requests."""
+"""Affordable requests before the first price is known."""
 
 _USED_UP = "the budget of"
 
@@ -173,8 +172,7 @@ class BudgetAllocator:
     def _estimate_ratio(self, begun: Iterable[BudgetShare]) -> float:
         """Estimate the ratio of needed requests to expected requests.
 
-        Short jobs finish first, so finished jobs alone would give a low estimate. The estimate
-        therefore assumes a high ratio for each running job.
+        Short jobs finish first. Therefore, the estimate assumes a high ratio for each running job.
         """
         expected, needed = float(self._expected), float(self._needed)
         for share in begun:

@@ -217,7 +217,7 @@ async def run_live(
 def judged_of(
     trajectory: Trajectory, dialogue: Dialogue, fault: ServerRejection | None = None
 ) -> EpisodeRecord:
-    """Return the record of a finished episode; a mistake of the model may have ended it early."""
+    """Return the record of a finished episode."""
     return EpisodeRecord.of(trajectory, dialogue.verdict(fault))._replace(
         result=dialogue.result, telling=find_reported_info(trajectory, dialogue.result), fault=fault
     )

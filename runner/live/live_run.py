@@ -86,7 +86,7 @@ class RunInputs(NamedTuple):
 
     @property
     def order_seed(self) -> int | None:
-        """Seed for a random order of entries; None if no budget can end the run early.
+        """Seed for a random order of entries, if the run has a budget.
 
         If a run in random order stops early, its finished entries are a random sample.
         """

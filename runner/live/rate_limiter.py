@@ -1,9 +1,8 @@
 """Rate limiter, which delays a request until the server can accept it.
 
-If a server refuses a large share of requests, all requests wait for the time that the server
-states. After the wait, requests start one by one at a rate that the server has accepted before. The
-rate grows until the next refusal. If the share of refused requests is small, only these requests
-wait.
+If a server refuses many requests, all requests wait as long as the server demands. After the wait,
+requests start one by one at a rate that the server has accepted before. The rate grows until the
+next refusal. If the share of refused requests is small, only these requests wait.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _MINUTE = 60.0
 _MAX_SHARED = 32
 """The share of refused requests is computed from at most this many recent requests."""
 _LIMIT, _REDUCED_LIMIT = (0.35, 24), (0.2, 8)
-"""A rate is too high if this share of requests is refused."""
+"""Maximum share of refused requests, and minimum number of measured requests."""
 _MAX_REDUCTIONS, _MAX_REFUSED_PER_ANSWER = 3, 2
 """After this many reductions, Turnwise assumes that the server is busy and resets the rate."""
 FIRST_ALONE_SECONDS, MAX_ALONE_SECONDS = 0.1, 4.0
@@ -151,7 +150,7 @@ class RateLimiter:
         self._refused: deque[AdmittedRequest] = deque(maxlen=_MAX_SHARED)
 
     async def turn(self, tokens: float = 0.0, *, again: bool = False) -> AdmittedRequest:
-        """Wait until a request with this estimated number of tokens may start; retries go first.
+        """Wait until a request may start. Retries start first.
 
         Raises WaitCancelled if the wait was cancelled.
         """

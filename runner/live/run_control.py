@@ -152,7 +152,7 @@ def open_jobs(
     only: Only | None,
     seed: int | None = None,
 ) -> list[EpisodeJob]:
-    """Return the unfinished jobs, and any finished jobs that ``only`` selects for a repetition.
+    """Return the unfinished jobs and the jobs to repeat.
 
     With a seed, the order of the jobs is random. An unfinished episode resumes after its last
     answer.

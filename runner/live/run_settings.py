@@ -41,7 +41,7 @@ _CALLING = tuple(sent_as(LiveSettings, "calling"))
 _DECIDING = (*sent_as(LiveSettings, "sampling"), *_CALLING)
 _SWITCH: Mapping[object, bool] = {"on": True, "off": False}
 CHOICES = ("auto", "none", "required")
-_REPLACED = {"attempts": "; use retries instead (the first request is not counted)"}
+_REPLACED = {"attempts": "; use retries instead (one less than attempts)"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -92,7 +92,7 @@ class AgentModel:
         return read_completion(body, perf_counter() - started)
 
     async def close(self) -> None:
-        """Do nothing: a thread ends with its call."""
+        """Do nothing."""
 
     async def _answer(self, request: Request) -> object:
         # The agent gets copies, so that its changes do not reach the record.
@@ -152,7 +152,7 @@ def refuse_options(name: str, options: RequestOptions) -> None:
     flags = sent_as(LiveSettings, "server", "sampling", "calling", "provider")
     given = [flag for name, flag in flags.items() if name in sent or vars(options).get(name)]
     if given:
-        raise DataError(given[0], f"the option is for servers; set it in your own code {name}")
+        raise DataError(given[0], f"only servers use this option; change the code of {name}")
 
 
 def _import_module(module: str) -> object:

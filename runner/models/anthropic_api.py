@@ -18,7 +18,7 @@ _EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 _REASONING_TOKENS = dict(zip(_EFFORTS, (1024, 1024, 2048, 4096, 8192, 16384), strict=True))
 """Reasoning tokens by effort; the API's minimum is 1024."""
 _TAKES_BUDGET = re.compile(r"claude-(?:3-|\w+-4(?:-[0-5])?(?:-\d{8})?$)")
-"""Models before 4.6, which need a reasoning budget; later models choose the budget themselves."""
+"""Models before version 4.6 need a reasoning budget."""
 _CHOICES = {None: "auto", "required": "any"}
 _ENDS = {
     "end_turn": "stop",

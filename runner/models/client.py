@@ -38,7 +38,7 @@ _unreachable = partial(TransientError, unreachable=True, kind="connection")
 
 
 class RequestPacer:
-    """Pacer that lets requests start one by one while the event loop is idle.
+    """Pacer that delays requests until the event loop is idle.
 
     With hundreds of conversations, Turnwise's CPU time may be the bottleneck. Therefore, Turnwise
     reads all waiting answers before it builds a request. Otherwise, the measured latency would be

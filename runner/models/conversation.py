@@ -56,7 +56,7 @@ class ConversationSettings(NamedTuple):
     asks_on: bool = False
     """Whether a single-turn entry can have several steps."""
     session: Callable[[Session, str], Session] | None = None
-    """Function that wraps the model's session; the second argument is the trajectory's id."""
+    """Function that wraps the session of the model."""
     user: User | None = None
     """Simulated user of the dialogue; None for the user of the entry, if any."""
 

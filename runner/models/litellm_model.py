@@ -53,7 +53,7 @@ def load_litellm() -> Any:
 
 
 def _watch_redirects() -> None:
-    """Make litellm refuse redirects to other servers, which would receive the API key."""
+    """Make litellm refuse redirects to other servers."""
     from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
     from litellm.llms.openai.common_utils import BaseOpenAILLM
 

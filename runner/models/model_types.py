@@ -72,7 +72,7 @@ class ToolList:
         self._formed: dict[ToolForm, Sequence[bytes]] = {}
 
     def formed(self, form: ToolForm) -> Sequence[bytes]:
-        """Return the tools in an API's format: JSON texts, and commas between them."""
+        """Return the tools as JSON in an API's format."""
         if form not in self._formed:
             # Many lists have the same tools, so the joined text would take much memory.
             self._formed[form] = separate(_encoded(IdentityKey(tool), form) for tool in self.tools)
@@ -172,7 +172,7 @@ class RequestOptions:
     price: Price | None = None
     """Token price; None for the listed price."""
     stream: Any = None
-    """Fields and reader of an extension that streams answers; None if answers are not streamed."""
+    """Reader of streamed answers; None without streaming."""
 
     def sampling_of(self, trial: int) -> Mapping[str, Any]:
         """Return the sampling settings of a trial; the trial's number is added to the seed."""

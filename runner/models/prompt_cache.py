@@ -16,7 +16,7 @@ from envs.errors import DataError
 from runner.models.model_types import ChatMessage, Request, RequestOptions
 
 _MARKED = re.compile(r"anthropic/|(?:bedrock|vertex_ai)/.*claude|openrouter/anthropic/")
-MARKED = "Claude at anthropic/, bedrock/, vertex_ai/ and openrouter/"
+MARKED = "Claude models of anthropic/, bedrock/, vertex_ai/ and openrouter/"
 MEMBER = "cache_control"
 MARK = {MEMBER: {"type": "ephemeral"}}
 _ENCODED_MARK = json.dumps(MARK, separators=(",", ":")).encode().replace(b"{", b",", 1)
@@ -50,7 +50,6 @@ def marked_places(messages: Sequence[ChatMessage]) -> frozenset[int]:
     """Return the indices of the messages that get a cache mark.
 
     These are the system prompt and the last messages of the current and the previous request.
-    Without the earlier mark, the provider might not find the cached request.
     """
     places, last = set[int](), len(messages) - 1
     answered = next((n for n in range(last, -1, -1) if messages[n]["role"] == "assistant"), None)

@@ -1,7 +1,6 @@
 """Prompts for models without tool calls, from a prompt file or a prompt format.
 
-A prompt format combines four choices: the language of calls, tags around calls, the notation of
-functions (JSON, Python stubs or XML), and the markup of the prompt.
+A prompt format sets the notation of calls and functions, and the markup of the prompt.
 """
 
 from __future__ import annotations
@@ -65,8 +64,7 @@ def read_prompts(path: Path = DEFAULT, *, nests: bool = False) -> PromptTexts:
     if elsewhere and _PLACEHOLDERS["system"] in stripped["system"]:
         raise DataError(
             f"{path}: system",
-            "must not contain {functions}, because the table [place] puts the functions into the "
-            "user message",
+            "must not contain {functions}; the TOML table [place] adds the functions",
         )
     note = f"{nesting.strip()} " if nests and nesting.strip() else ""
     stripped["system"] = stripped["system"].replace("{nesting}", note)
@@ -160,7 +158,7 @@ class PromptFormat(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The four choices of the format, such as ``json-tagged-python-plain``."""
+        """Name of the format, such as ``json-tagged-python-plain``."""
         return f"{self.returns}-{_TAGS[self.tagged]}-{self.documents}-{self.markup}"
 
     @property
@@ -210,7 +208,7 @@ _MAIN_MEMBERS = ("type", "description", "items", "properties", "required")
 
 
 def render(documents: Sequence[Document], notation: Notation) -> str:
-    """Render function documents, which use BFCL's dialect of JSON Schema, in a notation."""
+    """Render function documents in a notation."""
     if notation == "json":
         return json.dumps(documents, indent=4, ensure_ascii=False)
     write = _write_python if notation == "python" else _write_xml

@@ -32,7 +32,7 @@ class Provider:
     key_header: tuple[str, str] = ("Authorization", "Bearer ")
     """Name of the header with the API key, and the text before the key."""
     tokens: tuple[str, ...] = ()
-    """Environment variables with a bearer token; the token is used if no key variable is set."""
+    """Environment variables with a bearer token, in place of a key."""
     headers: Mapping[str, str] = field(default_factory=dict)
     variable_headers: Mapping[str, str] = field(default_factory=dict)
     refuses: frozenset[str] = frozenset()

@@ -1,4 +1,4 @@
-"""Decides whether the model caused the refusal of a request, from the status and the message.
+"""Decides whether the model caused the refusal of a request.
 
 The model is the cause if, for example, the conversation exceeds the context, a call cannot be
 parsed, or the content violates a policy. The patterns match whole phrases of servers,

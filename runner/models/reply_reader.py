@@ -188,7 +188,7 @@ def classify(
         kind = RedirectError if 300 <= status < 400 else FatalError
         return kind(f"{address} has no {model}; check --model and --base-url{quote}")
     if _BAD_PARAMETER.search(known):
-        return FatalError(f"{model} refuses a setting of this run{quote}")
+        return FatalError(f"{model} does not support a setting of this run{quote}")
     if _WANTS_THOUGHTS.search(known):
         return RequestError(
             f"{address} requires the reasoning of earlier turns; use --reasoning all{quote}"
@@ -222,7 +222,7 @@ def refused_thoughts(error: ModelError) -> frozenset[str]:
 
 
 def secrets_in_address(url: str) -> list[str]:
-    """Return the user, password and query values of an address, decoded and encoded."""
+    """Return the user, password and query values of an address."""
     parts = urlsplit(url)
     user = parts.netloc.rpartition("@")[0]
     query = [value for _, value in parse_qsl(parts.query)]
@@ -390,7 +390,6 @@ def _read_tool_calls(message: Mapping[Any, Any]) -> tuple[ToolCall, ...]:
 
 
 def _read_tool_call(entry: object) -> ToolCall:
-    """Return a call; a call without a name is kept, and the model then gets an error."""
     if not isinstance(entry, Mapping):
         return ToolCall(None, "", entry)
     id, function = entry.get("id"), entry.get("function")

@@ -1,8 +1,8 @@
 """Settings of live models, each declared once.
 
 The metadata of a field contains the help, the parser of the flag and the limits of the value. The
-metadata also tells where the value is sent and stored. Turnwise derives options, keys of TOML
-files, run definitions and the checks of agents from the metadata.
+metadata also tells where the value is sent and stored. The command line and TOML files use the
+metadata.
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ class RunSettings:
 
     reply_cache: str | None = declare("cache answers to equal requests of a trial", "DIR", bare="")
     errors_as: Mapping[str, CountedAs] = declare(
-        "count unanswered requests as `failure` or `error` (for one kind: KIND=RULE; repeatable)",
+        "count unanswered requests as `failure` or `error`, as in timeout=failure; repeatable",
         "RULE",
         default=dict,
         read=_read_rule,

@@ -240,8 +240,8 @@ def resolve_redirect(url: URL, place: str) -> URL:
         raise RedirectError(f"{url.origin()} is not a usable base URL: it redirects") from None
     if is_elsewhere:
         raise RedirectError(
-            f"{url.origin()} redirects to another server, {target.origin()}, which does not get "
-            "your key; to use the other server, pass its address as --base-url"
+            f"{url.origin()} redirects to another server; to send your key there, use "
+            f"--base-url {target.origin()}"
         )
     return target
 

@@ -111,7 +111,7 @@ class StepRecord(NamedTuple):
 
     turn: int
     request_messages: int
-    """Number of messages in the request, including the episode's first message."""
+    """Number of messages in the request."""
     tools: str | None
     """Digest of the tool list in the request; null if the prompt lists the functions as text."""
     reply: ReplyRecord
@@ -221,7 +221,7 @@ class ExtensionData(Protocol):
 
     @property
     def own_functions(self) -> Sequence[str]:
-        """Extra functions, which are called only in the extension's own steps."""
+        """Names of the functions that the extension adds."""
         return ()
 
     def all_steps(self, kept: Sequence[StepRecord]) -> Sequence[StepRecord]:
@@ -233,7 +233,7 @@ class ExtensionData(Protocol):
         return None
 
     def problems(self, record: EpisodeRecord) -> Iterator[tuple[str, str]]:
-        """Yield path and error of each extension field that contradicts another field."""
+        """Yield the path and error of each contradiction between fields."""
         yield from ()
 
     def verdict_members(self, verdict: Verdict | None) -> JsonObject:
@@ -466,7 +466,7 @@ class RunProgress(NamedTuple):
     planned: int | None
     """Planned episodes; None if unknown."""
     until_passed: bool = False
-    """Whether an entry is repeated until an episode passes; its episodes then count as one."""
+    """Whether an entry is repeated until an episode passes."""
 
     @classmethod
     def of(cls, keys: Collection[Key], planned: object, features: Iterable[RunFeature]) -> Self:

@@ -1,7 +1,6 @@
 """JSON codec for frozen records, driven by the types of their fields.
 
-For speed, each type gets one function with direct type checks. The JSON path for an error message
-is built only after an error.
+For speed, each type gets one function with direct type checks.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class TypeMismatch(Exception):
         self.path = path
 
     def below(self, part: str) -> TypeMismatch:
-        """Return a copy of the mismatch with ``part`` at the start of its path."""
+        """Return a copy with ``part`` before the path."""
         return TypeMismatch(self.message, part + self.path)
 
 

@@ -49,7 +49,7 @@ class CatalogRun(NamedTuple):
     folder of result files.
     """
     episodes: tuple[EpisodeRecord, ...] = ()
-    """Finished episodes, only with id, trial, category and outcome."""
+    """Short records of the finished episodes."""
     planned: int | None = None
     definition: RunDefinition | None = None
     created: str = ""
@@ -107,7 +107,9 @@ def started_with(folder: Path, given: Sequence[str]) -> list[str]:
         if MASK in word:
             flag = word.partition("=")[0] if word.startswith("--") else words[words.index(word) - 1]
             if flag not in given:
-                raise DataError("--resume", f"a secret of {flag} was not stored; add {flag} again")
+                raise DataError(
+                    "--resume", f"the run does not store the secret {flag}; add {flag} again"
+                )
             words = _without(words, flag)
     return words
 

@@ -64,7 +64,7 @@ class ModelSettings(recorded_settings_class(LiveSettings)):  # type: ignore[misc
     __slots__ = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings as a JSON object; settings with a default are omitted if null."""
+        """Return the settings as a JSON object."""
         late = self._field_defaults
         return {k: v for k, v in members_of(self).items() if v is not None or k not in late}
 

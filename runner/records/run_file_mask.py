@@ -77,7 +77,7 @@ class SecretMask:
     def of_step(self, line: object) -> bytes | None:
         """Return the line of a step; None if the step contains a secret.
 
-        A run cannot resume from a masked step, so the line is not written at all.
+        A run cannot resume from a masked step.
         """
         text = encode(line)
         return None if any(_in(text, forms) for forms in self._forms) else f"{text}\n".encode()

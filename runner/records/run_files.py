@@ -75,13 +75,13 @@ def _upgrade(definition: dict[str, Any]) -> None:
 
 
 def tools_of(line: FileLine) -> tuple[str, list[dict[str, Any]]]:
-    """Return the digest and tools of a file line. Raises DataError if the line has other fields."""
+    """Read a line of the tools file. Raises DataError if the line has other fields."""
     match line.value:
         case {"digest": str(digest), "tools": list(tools)} if all(
             isinstance(tool, dict) for tool in tools
         ):
             return digest, tools
-    raise DataError(line.where, 'must be a tool list: a string "digest" and objects "tools"')
+    raise DataError(line.where, 'must have "digest", a string, and "tools", a list of objects')
 
 
 def require_unseen(key: _Unique, seen: Collection[_Unique], line: FileLine) -> _Unique:

@@ -1,9 +1,9 @@
 """Storage of a run in progress: definition, finished episodes, answers so far and offered tools.
 
-A line is written as a whole and never changed. Answers of unfinished episodes are written when
-they arrive. A killed run loses at most an unfinished last line, and each episode resumes
-from its last answer. A thread syncs the files to disk, because the wait for the disk would delay
-all episodes. A power failure may lose the last few lines.
+A written line never changes. Answers of unfinished episodes are written when they arrive. A killed
+run loses at most an unfinished last line, and each episode resumes from its last answer. A thread
+syncs the files to disk, because the wait for the disk would delay all episodes. A power failure may
+lose the last few lines.
 """
 
 from __future__ import annotations
@@ -72,7 +72,6 @@ _MAX_MODEL_NAME_CHARS = 60
 _MAX_OBSOLETE_BYTES = 64_000_000
 """The answers file is rewritten when the answers of finished episodes exceed this size."""
 _BEFORE_STEP = b'"step":'
-"""Text before the step of a line."""
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -391,7 +390,7 @@ class RunStore(LockedFolder):
                 self._write_underway()
 
     def _finish_superseding(self) -> None:
-        """If the process was killed while it moved episodes, complete or undo the move."""
+        """Complete or undo an interrupted move of episodes."""
         upcoming = self.folder / _NEXT_SUPERSEDED_FILE
         if not upcoming.exists():
             return
@@ -463,7 +462,9 @@ def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> N
     ]
     if changes:
         how = "use the same options, or start a new run"
-        raise DataError(str(folder), f"the run has other settings: {'; '.join(changes)}; {how}")
+        raise DataError(
+            str(folder), f"the run started with other settings: {'; '.join(changes)}; {how}"
+        )
 
 
 def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:

@@ -176,7 +176,7 @@ class RolloutEnv:
         backend raises BackendFault and ends the trajectory.
         """
         if not self._is_reset or self._dialogue.episode.finished:
-            problem = "is over" if self._is_reset else "has not begun, or a bug ended it"
+            problem = "is over" if self._is_reset else "is not running"
             raise ActionError("action", f"the trajectory {problem}; call reset()")
         reply, self._is_reset = self._reply(action), False
         transition = self._take(reply)

@@ -99,7 +99,7 @@ def test_a_dry_run_counts_all_formats_and_asks_nothing(
 ) -> None:
     wanted = ("--category", "chat", "--limit", "5", "--formats", "all", "--dry-run")
     assert run(right, tmp_path / "none", *wanted) == 0
-    assert "5 entries in 36 formats, 180 requests" in capsys.readouterr().out
+    assert "5 entries in 36 formats; expect 180 requests" in capsys.readouterr().out
     assert (right.requests, (tmp_path / "none").exists()) == (0, False)
 
 
@@ -134,7 +134,7 @@ def test_formats_stand_beside_the_first_with_what_chance_makes_of_the_difference
     said = capsys.readouterr().out.splitlines()
     assert said[0].split()[-5:] == ["difference", "95%", "p", "p,", "Holm"]
     assert said[3].split()[-6:] == ["+0.0", "-46.2", "to", "+46.2", "1.0000", "1.0000"]
-    assert said[5].startswith("differences from python-bare-json-plain, over the same entries")
+    assert said[5].startswith("differences from python-bare-json-plain cover the same entries")
 
 
 def test_what_is_one_run_does_not_go_on_as_several(

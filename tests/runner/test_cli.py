@@ -521,9 +521,7 @@ def test_the_reference_s_data_is_judged_as_there_and_its_oddities_are_noted(turn
     assert list(rows(done.out)) == ["base", "miss_func", "long_context", "all"]
     assert passed(done.out)["all"] == "4 of 4"
     note, *progress = done.err.splitlines()
-    assert note.startswith(
-        "turnwise: warning: 1 irregularities in 1 initial configs, which are used"
-    )
+    assert note.startswith("turnwise: warning: 1 initial configs have 1 irregularities; turnwise")
     assert progress == [f"judged {n}/4" for n in range(1, 5)]
 
 

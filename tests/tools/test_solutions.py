@@ -70,5 +70,5 @@ def test_a_broken_line_is_named(tmp_path):
 def test_the_sum_of_it():
     endings = [SolverResult.RIGHT, SolverResult.FACTS, SolverResult.STATE, SolverResult.RIGHT]
     said = summary([Solution("base_a", "S", ending, mended="x") for ending in endings])
-    assert said.startswith("Blind solvers worked on 4 hard scenarios. In 3 scenarios (75.0%, ")
+    assert said.startswith("Blind solvers worked on 4 hard scenarios. In 3 scenarios (75.0%), ")
     assert "In 2 scenarios, the solver also read every needed fact" in said

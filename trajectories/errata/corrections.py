@@ -35,7 +35,7 @@ class CorrectedEntries:
     """Ids of entries whose published version already contains the correction."""
 
     def of(self, trajectory: Trajectory) -> Sequence[Trajectory]:
-        """Return the accepted trajectories of the entry; an answer must pass for one of them."""
+        """Return the corrected versions of an entry."""
         return self.right.get(trajectory.id, (trajectory,))
 
 
@@ -144,7 +144,7 @@ def _resolve_call(text: str, published: Trajectory) -> str:
     changes = named["changes"].split(" ~ ")[1:]
     for old, new in zip(changes[::2], changes[1::2], strict=True):
         if call.count(old) != 1:
-            raise DataError(published.id, f"{text}: the published call needs exactly one {old!r}")
+            raise DataError(published.id, f"{text}: {old!r} must occur once in the published call")
         call = call.replace(old, new)
     return call
 

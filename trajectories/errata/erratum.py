@@ -20,7 +20,7 @@ Turns = Mapping[int, tuple[str, ...]]
 """Corrected ground truth by index of the turn, starting at 0."""
 
 Answers = tuple[Mapping[str, Mapping[str, Sequence[Any] | str | None]], ...]
-"""Corrected values. Each item is for one expected call; the keys are function and parameter."""
+"""Corrected parameter values of each expected call."""
 
 
 NAMED_CALL = re.compile(r"#(?P<turn>\d+)\.(?P<call>\d+)(?P<changes>(?: ~ [^~]+ ~ [^~]*)*)")
@@ -55,9 +55,7 @@ class Erratum(StrictRecord):
     ground_truth: Turns = field(default_factory=dict)
     """Corrected ground truth."""
     alternatives: tuple[Turns, ...] = ()
-    """Additional right ground truths of single turns; alternatives for different turns can be
-    combined.
-    """
+    """Alternative ground truths of single turns."""
     wording: Mapping[int, str] = field(default_factory=dict)
     """Maps turn indices to corrected messages of the user."""
     config: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -51,10 +51,10 @@ def page(
 def page_chunks(
     title: str, packs: Iterable[str], assets: Iterable[str | Path], *, served: bool = False
 ) -> Iterator[str]:
-    """Yield the parts of a page, each pack on its own.
+    """Yield the parts of a page.
 
-    An asset is the name of a file in ``assets``, or the path of an extension's file. With
-    ``served``, the page loads further data from the viewer and has links to other pages.
+    An asset is a file name in ``assets``, or a path. With ``served``, the page loads further data
+    from the viewer and has links to other pages.
     """
     names = ["frame.css", "frame.js", *(_SERVED if served else ()), *assets]
     style = _joined(name for name in names if str(name).endswith(".css"))

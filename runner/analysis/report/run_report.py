@@ -30,7 +30,6 @@ from trajectories.schema import Trajectory
 _BUDGET = 4_400
 """Average number of characters per episode; a report of 1,000 episodes stays below 5 MB."""
 _MIN_EPISODES = 1_000
-"""Smaller runs have the size limit of a run with 1,000 episodes."""
 _OPENING = 160
 _NO_REPLY = ReplyRecord(None, (), None, None)
 
@@ -49,7 +48,7 @@ _ASSETS = (
 
 
 def report_assets() -> tuple[str | Path, ...]:
-    """Return the styles and scripts of the page of a run, with those of extensions."""
+    """Return the styles and scripts of a report."""
     own = extension.load_extensions().values()
     return *_ASSETS, *(path for each in own for path in each.page_assets)
 
@@ -136,7 +135,7 @@ class _RunSummary:
 
 
 def outline(episode: ReplayedEpisode) -> EpisodeRecord:
-    """Return the new record with the usage and the number of calls of each recorded request."""
+    """Return the new record with shortened steps."""
     record = episode.recorded.record
     steps = [
         step._replace(

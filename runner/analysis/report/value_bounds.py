@@ -16,7 +16,7 @@ _CONTAINERS = (Mapping, list, tuple, set, frozenset)
 
 Leaf = Callable[[Any], Any]
 KnownValues = dict[tuple[int, int], tuple[Any, Any]]
-"""Values and how they are shown, by address and depth."""
+"""Cache of converted values."""
 
 
 class ValueBounds(NamedTuple):

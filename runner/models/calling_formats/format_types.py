@@ -2,9 +2,9 @@
 
 A format defines how functions, calls and results are written.
 
-In a ``native`` format, the server reads and writes calls itself. In a ``text`` format, ordinary
-messages contain functions and calls. In a ``raw`` format, a model family's control tokens enclose
-functions and calls. In all formats, recorded steps contain structured calls.
+In a ``native`` format, the server reads and writes calls itself. In a ``text`` format, functions
+and calls are ordinary text. In a ``raw`` format, a model family's control tokens enclose functions
+and calls. In all formats, recorded steps contain structured calls.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Kind = Literal["native", "text", "raw"]
 Tool = dict[str, Any]
 
 NOTED = {"noted": "It is not executed here. Call again if more is to be called; else say so."}
-"""Result of a call that is not executed, for calling formats with one call per step."""
+"""Result of a call that is not executed."""
 
 
 class ReplyContent(NamedTuple):
@@ -38,7 +38,7 @@ def as_said(text: str) -> ReplyContent:
 
 
 class PromptFrame(NamedTuple):
-    """The control tokens that mark a conversation's messages for a model family."""
+    """Control tokens of a model family."""
 
     roles: Mapping[str, tuple[str, str]]
     cue: str
@@ -68,7 +68,7 @@ class PromptFrame(NamedTuple):
 
 
 class FinishFunction(NamedTuple):
-    """Function that the models of a family call to end a turn or to give up.
+    """Function with which a model ends a turn or gives up.
 
     The function is never executed.
     """
@@ -86,7 +86,7 @@ class TextFormat(NamedTuple):
     parallel: bool
     show: Callable[[Sequence[Document]], list[ChatMessage]]
     write: Callable[[Sequence[Call], str, Sequence[Document]], str]
-    """Function that writes a text and then calls, in the syntax of the model family."""
+    """Function that writes a reply in the syntax of the model family."""
     answer: Callable[[Sequence[Call | MalformedCall], Sequence[str], str], list[ChatMessage]]
     """Function that returns a step as messages: a reply with calls, then the calls' results."""
     read: Callable[[str, Sequence[Document]], list[Call]]

@@ -60,7 +60,7 @@ def test_a_content_filter_is_told_without_advice_on_tokens():
 )
 def test_calls_left_in_the_text_are_told_with_the_parser_that_the_server_needs(said, vllm, sglang):
     [line] = warnings(episode("unreadable", "unreadable", "answer", said=said))
-    assert line.startswith("2 of 3 turns (67%) end with a call that was not parsed: ")
+    assert line.startswith("In 2 of 3 turns (67%), the last call was not parsed: ")
     assert f"--enable-auto-tool-choice --tool-call-parser {vllm}, " in line
     assert line.endswith(f"SGLang --tool-call-parser {sglang}")
 

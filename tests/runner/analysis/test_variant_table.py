@@ -102,4 +102,4 @@ def test_the_table_says_what_differs_and_how_sure_that_is():
     heading, _, _, row = rows[0].splitlines()
     assert heading.split()[-6:] == ["score", "difference", "95%", "p", "p,", "Holm"]
     assert " ".join(row.split()) == "b 10 10 0 0 50.0% -50.0 -69.8 to -21.1 0.0020 0.0020"
-    assert rows[1].startswith('differences from a, over the same entries; "p, Holm": p-values')
+    assert rows[1].startswith('differences from a cover the same entries; the column "p, Holm" is')

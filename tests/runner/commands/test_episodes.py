@@ -77,7 +77,7 @@ def test_a_cause_that_there_is_not(gave_up, capsys):
 def test_known_errors_of_the_data_are_mentioned(gave_up, capsys, monkeypatch):
     wrong, changed = IDS.split(",")
     entry = load_embedded([Category.BASE]).trajectories[wrong]
-    said = "known error of the data, corrected by --errata bfcl: It is too late."
+    said = "known data error (--errata bfcl corrects the entry): It is too late."
     known = {wrong: (fingerprint(entry), said), changed: ("0" * 16, said)}
     monkeypatch.setattr(errata, "_known_errors", lambda: known)
     assert main(["episodes", str(gave_up)]) == 0
@@ -94,5 +94,5 @@ def test_every_published_error_is_described(monkeypatch):
     described = errata._known_errors()
     assert len(described) > 200
     assert all(
-        text.startswith("known ") and "--errata bfcl: " in text for _, text in described.values()
+        text.startswith("known ") and " (--errata bfcl " in text for _, text in described.values()
     )

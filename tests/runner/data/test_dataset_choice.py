@@ -256,7 +256,7 @@ def test_calls_in_calls_are_for_models_that_write_text_and_for_the_profile_that_
     assert dataset_choice.leave_out_nesting(some, None, STRICT, "prompt", print) == some
     with pytest.raises(
         DataError,
-        match=r"^nested: nested calls need --mode prompt without --calling",
+        match=r"^nested: nested calls need --mode prompt; omit --calling-format$",
     ):
         dataset_choice.leave_out_nesting(some, None, STRICT, "fc", print)
     with pytest.raises(DataError, match=r"^nested: nested calls need --profile strict$"):
@@ -270,7 +270,7 @@ def test_nested_calls_are_left_out_of_a_suite_where_they_cannot_be_written(help_
     assert dataset_choice.leave_out_nesting(some, "all", STRICT, "fc", notes.append) == [help_desk]
     assert notes == [
         f"{len(nested)} entries of nested are left out: "
-        "nested calls need --mode prompt without --calling-format"
+        "nested calls need --mode prompt; omit --calling-format"
     ]
     with pytest.raises(DataError, match=r"^nested: nested calls need"):
         dataset_choice.leave_out_nesting(some, "base,nested", STRICT, "fc", notes.append)

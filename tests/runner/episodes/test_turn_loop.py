@@ -244,9 +244,9 @@ def test_ill_typed_arguments_are_refused_in_strict(help_desk):
 )
 def test_a_step_is_a_sequence_of_calls(help_desk, profile, wrong):
     episode = begin(help_desk, profile)
-    with pytest.raises(DataError, match=r"^calls: need at least one call and an open episode: "):
+    with pytest.raises(DataError, match=r"^calls: must be a list of one or more calls, but is "):
         episode.act(wrong)
-    with pytest.raises(DataError, match=r"^calls: need at least one call and an open episode: "):
+    with pytest.raises(DataError, match=r"^calls: must be a list of one or more calls, but is "):
         next(episode.step_through(wrong))
     assert (episode.steps, episode.finished) == ([], False)
 

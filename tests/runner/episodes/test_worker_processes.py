@@ -166,7 +166,7 @@ def test_a_complaint_ends_the_run():
 def test_a_process_that_cannot_begin_is_told(monkeypatch):
     monkeypatch.setattr("runner.episodes.worker_processes._START_SECONDS", 0.0)
     none = TimeAndMemoryLimits(seconds=1e-9)
-    with pytest.raises(DataError, match="--workers: a process stalled while it started"):
+    with pytest.raises(DataError, match="--workers: a process did not start: it stalled"):
         list(evaluate_in_processes(data(), some(), STRICT, ORACLE, workers=1, allowance=none))
 
 
@@ -282,5 +282,5 @@ def test_an_error_of_the_user_ends_its_chunk_and_a_worker_that_never_starts_the_
     pool = WorkerPool(lambda _: "wrong", 1, TimeAndMemoryLimits(seconds=0.0))
     with pytest.raises(DataError) as caught:
         list(pool.judge([some()]))
-    message = "--workers: a process was killed while it started; use fewer workers"
+    message = "--workers: a process did not start: it was killed; use fewer workers"
     assert str(caught.value) == message

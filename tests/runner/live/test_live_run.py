@@ -660,7 +660,7 @@ def test_a_run_that_is_done_asks_nothing_when_it_goes_on(run, plan_of, help_desk
 def test_another_plan_does_not_go_on_with_a_run(run, plan_of, help_desk):
     folder = run(help_desk)
     with pytest.raises(
-        DataError, match=r"has other settings: settings\.seed was None and is now 5"
+        DataError, match=r"with other settings: settings\.seed was None and is now 5"
     ):
         resumed(plan_of(help_desk, seed=5), folder, Oracle(help_desk))
     # How hard it pushes may change.

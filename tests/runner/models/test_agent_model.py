@@ -293,7 +293,7 @@ def test_an_agent_that_is_not_there(name, problem):
 )
 def test_what_a_server_is_told_is_not_for_agents(options, flag):
     with pytest.raises(
-        DataError, match=f"^{flag}: the option is for servers; set it in your own code python:a:b"
+        DataError, match=f"^{flag}: only servers use this option; change the code of python:a:b"
     ):
         connect(AgentName("python:a:b"), options)
 

@@ -196,7 +196,7 @@ def test_a_request_and_documents_are_no_templates_of_each_other():
         (PLACED.replace('user = "', 'other = "'), "must be a table of functions and user"),
         (
             PLACED.replace("brief", "{functions}"),
-            "system: must not contain {functions}, because the table [place] puts",
+            "system: must not contain {functions}; the TOML table [place] adds",
         ),
         (OWN + '[place]\nuser = "{request} {functions}"', "user: has no effect without"),
         (OWN + '[place]\nfunctions = "user"', "user: is missing or not a string"),

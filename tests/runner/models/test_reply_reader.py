@@ -122,7 +122,7 @@ def error(message: str, **members: object) -> dict[str, Any]:
         (413, "Payload Too Large", RequestError, "refuses this request (413): Payload Too Large"),
         (422, {"detail": [{"loc": ["body", 0], "msg": "bad role"}]}, RequestError, ": body.0: bad"),
         (400, {"object": "error", "message": "too long", "code": 400}, RequestError, "too long"),
-        (400, error("Oh", code="unsupported_parameter"), FatalError, "refuses a setting"),
+        (400, error("Oh", code="unsupported_parameter"), FatalError, "does not support a setting"),
     ],
 )
 def test_status(status: int, body: object, kind: type[ModelError], says: str) -> None:

@@ -108,10 +108,10 @@ def test_a_setting_reaches_the_client_and_an_agent_refuses_it(more: type[More]) 
     options = more(fancy="off", depth=4).request_options()
     assert (options.provider, options.sampling) == ({"fancy": False}, {"depth": 4})
     with pytest.raises(
-        DataError, match="--depth: the option is for servers; set it in your own code python:m:f"
+        DataError, match="--depth: only servers use this option; change the code of python:m:f"
     ):
         refuse_options("python:m:f", options)
-    with pytest.raises(DataError, match="--fancy: the option is for servers"):
+    with pytest.raises(DataError, match="--fancy: only servers use this option"):
         refuse_options("python:m:f", RequestOptions(provider={"fancy": False}))
 
 

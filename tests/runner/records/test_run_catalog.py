@@ -276,8 +276,8 @@ def test_a_run_is_started_again_with_the_words_of_its_command(tmp_path, command,
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["t", "eval", "--key", "***"], "a secret of --key was not stored; add --key again"),
-        (["t", "eval", "--key=***"], "a secret of --key was not stored; add --key again"),
+        (["t", "eval", "--key", "***"], "the run does not store the secret --key; add --key again"),
+        (["t", "eval", "--key=***"], "the run does not store the secret --key; add --key again"),
         (["t"], "{folder} does not record the command that started the run"),
         ("t eval", "{folder} does not record the command that started the run"),
         (None, "{folder} does not record the command that started the run"),

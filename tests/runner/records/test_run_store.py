@@ -316,7 +316,7 @@ def test_a_damaged_last_line_is_cut_off_and_an_earlier_one_is_named(folder, name
     [
         ("episodes.jsonl", b"{}\n", 'must have "id", "trial"'),
         ("episodes.jsonl", b'{"id": "c", "trial": 0, "category": "base"}\n', "must have"),
-        ("tools.jsonl", b'{"digest": "d3"}\n', "must be a tool list"),
+        ("tools.jsonl", b'{"digest": "d3"}\n', "must have"),
     ],
 )
 def test_a_line_that_is_something_else_is_named(folder, name, line, message):
@@ -494,7 +494,7 @@ def test_a_run_with_another_definition_is_refused_and_what_differs_is_named(fold
     with pytest.raises(DataError) as caught:
         RunStore.resume(folder, now)
     text = str(caught.value)
-    assert text.startswith(f"{folder}: the run has other settings: ")
+    assert text.startswith(f"{folder}: the run started with other settings: ")
     assert message in text
     assert "\n" not in text
     assert contents(folder) == before

@@ -160,7 +160,7 @@ def test_the_same_from_the_command_line(tmp_path, capsys):
     lines = (tmp_path / "verdicts.jsonl").read_text().splitlines()
     assert [json.loads(line)["valid"] for line in lines] == [False, False]
     assert main([*command, "--limit", "2", "--temperature", "1"]) == 2
-    assert "--temperature: the option is for servers" in capsys.readouterr().err
+    assert "--temperature: only servers use this option" in capsys.readouterr().err
 
 
 def tool_call(text):

@@ -79,9 +79,9 @@ WRONG = {
     "action: must be a string, an assistant message .*, but is None": lambda: step(None),
     r"action: must be a string, an assistant message .*, but is \{'a': 1\}": lambda: step({"a": 1}),
     "action: must be a string, an assistant message .*'user'": lambda: step({"role": "user"}),
-    r"action: the trajectory has not begun, or a bug ended it; call reset\(\)": lambda: (
-        turnwise.RolloutEnv(entry()).step("Done.")
-    ),
+    r"action: the trajectory is not running; call reset\(\)": lambda: turnwise.RolloutEnv(
+        entry()
+    ).step("Done."),
     "snapshot: was not made": lambda: turnwise.RolloutEnv(entry()).restore(None),
     "snapshot: must be a Snapshot": lambda: turnwise.Session.load([], {}).restore(None),
     "backends: must be backends by name, but is 3": lambda: turnwise.Session(3),
@@ -94,7 +94,7 @@ WRONG = {
         entry(), turnwise.Session.load([], {}), turnwise.STRICT, "9"
     ),
     "profile: must be BFCL or STRICT, but is 'bfcl'": lambda: turn_loop("bfcl"),
-    "calls: need at least one call and an open episode: 3": lambda: turn_loop().act(3),
+    "calls: must be a list of one or more calls, but is 3": lambda: turn_loop().act(3),
     "trajectory: must be a Trajectory, but is 'a'": lambda: turnwise.load_dataset().config("a"),
     "extensions: must be a dict of settings by extension, but is 5": lambda: evaluate(extensions=5),
     "backend: must be a subclass of Backend, but is 3": lambda: turnwise.register(3),

@@ -368,7 +368,7 @@ def test_a_bug_in_a_backend_ends_the_trajectory_until_a_reset(monkeypatch, help_
         ) as info:
             env.step([get_ticket])
     assert isinstance(info.value.__cause__, ZeroDivisionError)
-    with pytest.raises(DataError, match="a bug ended it; call reset"):
+    with pytest.raises(DataError, match="is not running; call reset"):
         env.step("Done.")
     env.restore(before)
     assert not env.step("Done.").terminated

@@ -194,8 +194,8 @@ def test_a_published_call_is_named_and_changed(named: str, expected: str) -> Non
     [
         ("#0.1", "no published call #0.1"),
         ("#7.0", "no published call #7.0"),
-        ("#0.0 ~ nothing ~ x", "exactly one 'nothing'"),
-        ("#0.0 ~ d ~ x", "exactly one 'd'"),
+        ("#0.0 ~ nothing ~ x", "'nothing' must occur once"),
+        ("#0.0 ~ d ~ x", "'d' must occur once"),
     ],
 )
 def test_a_published_call_that_is_named_has_to_be_there(named: str, message: str) -> None:

@@ -101,7 +101,7 @@ def test_nothing_is_asked_where_one_of_the_runs_is_defined_otherwise(capsys, tmp
     capsys.readouterr()
     assert main([*asked, "--resume", str(tmp_path), "--repeat", "4"]) == USER_ERROR
     said = capsys.readouterr().err
-    assert said.startswith(f"turnwise: {tmp_path}/react-at-n: the run has other settings")
+    assert said.startswith(f"turnwise: {tmp_path}/react-at-n: the run started with other settings")
     assert (tmp_path / "react" / "lives.jsonl").read_bytes() == before
 
 
