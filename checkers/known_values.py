@@ -187,7 +187,6 @@ class KnownValues:
     def _pieced_doubt(
         self, text: str, words: list[str], sources: list[str]
     ) -> UnclearOrigin | None:
-        """Return a note if a string reorders known words."""
         pieces = _split_pieces(words, [_normalise(source) for source in sources])
         if all(min(map(len, pair)) < 2 for pair in pairwise(pieces)):
             return None
