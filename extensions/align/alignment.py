@@ -73,7 +73,7 @@ class AlignedEpisodes(NamedTuple):
     turns: tuple[AlignedTurn, ...]
 
     def parting(self, one: int, other: int) -> AlignedRow | None:
-        """Return the first step that differs between two runs, or None."""
+        """Return the first step at which two runs differ, or None."""
         rows = (row for turn in self.turns for row in turn.rows)
         return next((row for row in rows if not row.agree(one, other)), None)
 

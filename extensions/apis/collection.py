@@ -27,7 +27,7 @@ class ApiFunction(NamedTuple):
     url: str
     """URL of the function; the argument ``name`` replaces ``{name}``."""
     sent: dict[str, str] = {}
-    """Maps a parameter's name to the service's name for the parameter, if the names differ."""
+    """Names that the service uses for parameters, if the names differ."""
 
     @property
     def reads(self) -> bool:

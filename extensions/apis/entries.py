@@ -158,7 +158,7 @@ class ApiEntryMaker:
 
 
 def is_proven(entry: dict[str, Any], calls: Sequence[Sequence[tuple[str, Any]]]) -> bool:
-    """Tell whether all calls succeed, and whether the entry fails if one of them is left out."""
+    """Tell whether all calls succeed and are necessary."""
     trajectory = read_trajectory(entry, entry["id"])
     session = Session.load(trajectory.environments, trajectory.config)
     made = [Call(name, (), given) for turn in calls for name, given in turn]

@@ -51,8 +51,7 @@ def read_collection(path: Path, name: str) -> ApiCollection:
 def _read_rapidapi(value: object, where: str) -> Iterator[tuple[ApiFunction, ApiAnswer | None]]:
     """Yield each function and its example answer.
 
-    The example answer has the default arguments and the example response. If one of these is
-    missing, the example answer is None.
+    The example answer has the default arguments and the example response.
     """
     tools = value if isinstance(value, list) else [value]
     for tool in tools:

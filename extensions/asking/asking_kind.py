@@ -84,7 +84,7 @@ class _AskingAnswer(PairedAnswer):
 
 
 class AskingKind(ComparedCallsKind):
-    """Entry kind with a missing value: all calls are wrong, and ``strict`` requires a question."""
+    """Entry kind in which a required value is missing. Every call is wrong."""
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
         """Yield the error, if any, in the definition of the missing value."""

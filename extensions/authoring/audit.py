@@ -124,7 +124,7 @@ def execute_runs(
 def _judge(
     prepared: Sequence[PreparedTrajectory], recorded: RecordedEpisode, profile: Profile
 ) -> JudgingResult:
-    """Judge an episode against the versions of its entry until the episode passes."""
+    """Judge an episode with each version of its entry. Stop when the episode passes."""
     judged = select_first_right(
         (judge_again(each, recorded, JudgingTerms(profile)) for each in prepared),
         lambda judgement: judgement.verdict.valid,
@@ -191,7 +191,7 @@ def audit(
     runs: Mapping[str, Mapping[str, JudgingResult]],
     models: Models | None = None,
 ) -> list[AuditFinding]:
-    """Return suspicious entries: all models fail, or most models end in the same wrong state.
+    """Return suspicious entries, for example entries that all models fail.
 
     The entries with the most evidence come first. Without ``models``, each run counts as a separate
     model.

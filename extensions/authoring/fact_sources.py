@@ -64,6 +64,6 @@ class FactSources:
         for about in fact.about:
             name = "".join(about.casefold().split())
             if self._flags.get(name) == {not fact.yes}:
-                reason = f"{str(fact)!r}: a result says that {about} is {not fact.yes}"
+                reason = f"{str(fact)!r}: a result shows the opposite ({about}: {not fact.yes})"
                 return UnclearOrigin(True, reason)
         return None

@@ -1,7 +1,6 @@
 """Held-back entries, which the repository stores in packed form.
 
-The key is public. The entries are packed so that automatically collected corpora do not contain
-the text of the entries.
+The key is public. The packed form keeps the entries out of training corpora.
 """
 
 from __future__ import annotations

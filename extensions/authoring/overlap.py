@@ -29,7 +29,7 @@ class SharedText(NamedTuple):
     runs: int
     """Number of distinct word sequences in the entry."""
     other: str
-    """Entry of the other data set with the largest number of common sequences."""
+    """Most similar entry of the other data set."""
     text: str
     """Longest shared sequence of words."""
 
@@ -45,8 +45,7 @@ class Overlap(NamedTuple):
     entries: int
     others: int
     shared: Sequence[SharedText]
-    """Entries of the first data set that share word sequences with the second one. Entries with a
-    larger share come first."""
+    """Entries of the first data set that share word sequences with the second one."""
 
 
 def collect_texts(dataset: Dataset) -> Iterator[tuple[str, Sequence[str]]]:

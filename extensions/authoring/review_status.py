@@ -37,7 +37,7 @@ class ReviewOutcome(StrEnum):
     ARGUABLE = "arguable"
     """Some sensible models would fail."""
     WRONG = "wrong"
-    """Most sensible models would fail, or the entry does not fit its category."""
+    """Most of the sensible models would fail, or the category is wrong."""
 
 
 class ReviewState(StrEnum):
@@ -46,7 +46,7 @@ class ReviewState(StrEnum):
     SOUND = "sound"
     """All reviewers found the entry sound, and nobody changed the entry."""
     MENDED = "corrected"
-    """The entry was changed after a review, and no objection is open."""
+    """The entry was corrected after a review."""
     OPEN = "open"
     """A reviewer found the entry arguable or wrong, and nobody changed the entry."""
     WITHDRAWN = "withdrawn"
@@ -171,7 +171,7 @@ class EntryReviewStatus:
 def compute_statuses(
     trajectories: Mapping[str, Trajectory], readings: Iterable[Review]
 ) -> list[EntryReviewStatus]:
-    """Return the review status of each entry; add the withdrawn entries of the same categories."""
+    """Return the review status of each entry, including withdrawn entries."""
     found: dict[str, list[Review]] = {id: [] for id in trajectories}
     categories = {trajectory.category for trajectory in trajectories.values()}
     for review in readings:
@@ -240,8 +240,7 @@ class ReviewerAgreement(NamedTuple):
 def compute_agreements(readings: Iterable[Review]) -> list[ReviewerAgreement]:
     """Return the agreement of each pair of reviewers.
 
-    Each pair of reviewers has up to two figures. The first figure covers only entries that both
-    reviewers saw in the same version. The second figure covers all entries.
+    A pair has a second record if some entries changed between the reviews.
     """
     found: dict[str, dict[str, dict[str, ReviewOutcome]]] = {}
     for review in readings:

@@ -76,7 +76,7 @@ RULES = (
     ),
     Rule(
         empty_turns.WAITS,
-        "a turn without ground truth lacks a value or a function",
+        "if a turn has no ground truth, a value or a function is missing",
         replays=empty_turns.check_waiting,
     ),
     Rule(
@@ -154,7 +154,7 @@ RULES = (
     ),
     Rule(
         extension_data.EXTENSION,
-        "the data that extensions add to an entry, such as attacks, are sound",
+        "the data of extensions, such as attacks, is valid",
         replays=extension_data.check_extension_data,
     ),
 )

@@ -11,7 +11,7 @@ from envs.registry import backend_class
 from envs.schema import make_spec
 
 SECRETS = ("access_token", "password")
-"""Config fields with secrets, which no function returns."""
+"""Config fields that contain secrets."""
 
 
 def shown(value: Any) -> Any:

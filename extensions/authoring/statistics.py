@@ -80,13 +80,11 @@ class EntryCounts(NamedTuple):
     hops: int = 0
     """Length of the longest chain of calls; each call uses the result of the previous call."""
     needed: int = 0
-    """Number of calls without which a later call of the turn would fail."""
+    """Number of calls that a later call of the turn needs."""
     undictated: int = 0
-    """Number of needed calls that the turn's messages do not mention. The messages contain neither
-    the function nor a string of the call."""
+    """Number of needed calls that the turn's messages do not mention."""
     dated: tuple[int, int] = (0, 0)
-    """Two numbers of turns: turns whose dates all have the format of the calls, and turns with a
-    date in another format."""
+    """Two counts: turns with literal dates, and turns with rephrased dates."""
     state: int = 0
     """Number of characters of the initial state."""
     shown: Sequence[int] = ()
@@ -352,7 +350,7 @@ def _preconditions(turn: Sequence[TruthStep]) -> list[tuple[int, Call]]:
 
 
 def _is_dictated(call: Any, words: str) -> bool:
-    """Tell whether ``words`` contain a string argument or a word of the function's name."""
+    """Tell whether ``words`` mention the call."""
     parts = [part for part in split_name(call.name) if len(part) >= _TELLING]
     values = list_literals([*call.args, *call.kwargs.values()])
     named = [*parts, *(value for value in values if isinstance(value, str))]
@@ -552,7 +550,7 @@ FIGURES = (
         lambda s: _format_spread(s.words_per_turn),
     ),
     DatasetFigure(
-        "vocabulary", "distinct words among the first 7,000", lambda s: f"{s.vocabulary}"
+        "vocabulary", "distinct words in the first 7,000 words", lambda s: f"{s.vocabulary}"
     ),
     DatasetFigure(
         "near duplicates",

@@ -16,9 +16,9 @@ _WIDTH, _HEIGHT, _BASE, _LEFT = 480, 190, 160, 34
 _LABELS = 16
 """Maximum number of labels below the bars."""
 _LETTER = 7
-"""Width of a letter below the bars, in SVG units."""
+"""Width of a letter, in SVG units."""
 _FUNCTIONS = 20
-"""Maximum number of functions per data set; the most frequent functions are shown."""
+"""Maximum number of functions per data set."""
 _NAMES, _ROW = 170, 18
 """Width of the column of names, and height of a row, in SVG units."""
 _NAME_LETTERS = 26

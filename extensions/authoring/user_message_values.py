@@ -29,7 +29,7 @@ def list_spoken_values(texts: Sequence[str]) -> list[str | int | float]:
 
 
 def parse_number(word: str) -> str | int | float:
-    """Return the number that a word states, or else the word."""
+    """Convert a word to a number, if possible."""
     try:
         return int(word) if word.isdecimal() else float(word)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Judging of entries by checks, in addition to or in place of the ground truth."""
+"""Judging of entries by declared checks."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class CheckedEntryKind(MultiTurnKind):
     def passes_so_far(
         self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
     ) -> bool:
-        """Tell whether the finished turns pass; only finished episodes are judged by the checks."""
+        """Tell whether the finished turns pass, without the checks."""
         return self._base.passes_so_far(prepared, episode, answers)
 
     def _checked(
@@ -149,7 +149,7 @@ class CheckedEntryKind(MultiTurnKind):
 def _refuse_misspelt_names(check: DeclaredCheck, trajectory: Trajectory, where: str) -> None:
     """Raise DataError if a check seems to misspell a function or an argument of the entry.
 
-    A function of another entry is accepted, because a check may apply to a whole run.
+    A check may name a function of another entry.
     """
     if check.function is None:
         return

@@ -29,7 +29,7 @@ class CiExtension(Extension):
         return reports.ReportOptions if command == "eval" else None
 
     def features(self, options: Any, own: Any, settings: Settings) -> Sequence[RunFeature]:
-        """Check before the run that the report file is writable; return no features."""
+        """Check that the report file is writable; return no features."""
         durable_files.check_writable(own.junit)
         return ()
 

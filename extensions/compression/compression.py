@@ -81,7 +81,7 @@ class Compression(NamedTuple):
         return len(load_tokenizer(self.tokenizer)(text))
 
     def shown(self, text: str, keep: tuple[str, ...] | None = None) -> str:
-        """Compress a result that exceeds the limit; return other results unchanged.
+        """Compress a result if it exceeds the limit.
 
         With the compression method ``keys``, only the fields at the paths in ``keep`` remain.
         """
@@ -181,7 +181,7 @@ def _select(text: str, keep: tuple[str, ...]) -> str:
 
 
 def list_paths(text: str) -> list[str]:
-    """Return the paths of a result's fields, outermost first; plain text has none."""
+    """Return the paths of a result's fields, outermost first."""
     value, _ = parse_structure(text)
     return list(islice(dict.fromkeys(_walk_paths(value, "")), _MAX_PATHS))
 

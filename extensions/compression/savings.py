@@ -34,8 +34,8 @@ class TokenSavings(NamedTuple):
     losing: int = 0
     """Number of entries that lose at least one value."""
     tenths: tuple[int, ...] = ()
-    """Positions of needed values in long results, in tenths of the result (0 to 9). Only values
-    that occur exactly once in all results are counted."""
+    """Positions of needed values in long results, from 0 (start) to 9 (end). Only values that
+    occur exactly once in all results are counted."""
 
     def __add__(self, other: tuple[Any, ...]) -> TokenSavings:
         """Return the sum of two counts."""

@@ -1,9 +1,8 @@
 """Shortening of structured results: first strings are shortened, then lists.
 
-A shortened result is still valid JSON or a Python literal. Objects in a list become rows of a
-table. If all objects have the same value in a field, the value is stated once. If the result is
-still too long, the largest fields are omitted. The result then lists the names of the omitted
-fields.
+A shortened result can still be parsed. Objects in a list become rows of a table. If all objects
+have the same value, the value is written once. If the result is still too long, the largest fields
+are omitted. The result then lists the names of the omitted fields.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ def truncate_texts(value: Any, longest: int) -> Any:
 
 
 def tabulate_lists(value: Any, left_out: int = 0) -> Any:
-    """Convert lists of objects to tables, and omit the ``left_out`` largest columns."""
+    """Convert lists of objects to tables without the largest columns."""
     if isinstance(value, dict):
         return {name: tabulate_lists(inner, left_out) for name, inner in value.items()}
     if not isinstance(value, list):

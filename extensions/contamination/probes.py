@@ -21,7 +21,7 @@ CHOICES = 4
 MIN_WORDS = 12
 """Minimum length of a text in words."""
 SHARED_WORDS = 6
-"""Minimum number of consecutive words that a continuation and the hidden half have in common."""
+"""Minimum number of consecutive words in a match."""
 _SECRET = CANARY.rpartition(" ")[2]
 _MAX_REPLY_CHARS = 20_000
 _LETTERS = "ABCD"

@@ -37,7 +37,7 @@ _TIMES = (
 )  # fmt: skip
 """Boundary times, such as the end of the last possible year."""
 _RICH, _LATEST, _OTHER_TIMES = 6, 6, 2
-"""Maximum number of large states, and maximum number of configs per boundary time."""
+"""``_RICH``: maximum number of large states."""
 _MAX_NUMBERS, _MAX_USED_UP = 16, 16
 """``_MAX_NUMBERS``: maximum number of configs with a boundary number. ``_MAX_USED_UP``: maximum
 number of playthroughs that use up a field."""
@@ -205,7 +205,7 @@ def _change_numbers(
 def list_used_up(
     subject: CheckedEnvironment, played: Sequence[RecordedPlay]
 ) -> Iterator[tuple[StartState, Call]]:
-    """Yield states, each with a call that reduces a field to 0 or to an empty list."""
+    """Yield states with a call that uses up a field, for example a balance."""
     seen: set[tuple[str, str]] = set()
     for script in played:
         session = subject.session(script.start)
@@ -231,7 +231,7 @@ def list_used_up(
 def _list_exact(
     then: Mapping[str, Any], now: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield configs in which the same call reduces a field to 0 or to an empty list.
+    """Yield configs in which the call uses up a field.
 
     For example, the config has the balance 30 if the payment is 30.
     """

@@ -76,7 +76,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("memory", "TravelAPI.support_messages"): "no config of BFCL sets this field",
     ("memory", "VehicleControlAPI.cruiseSpeed"): "no config of BFCL sets this field",
 }
-"""Exemptions from checks, with reasons. Each key names a check and its exempted subject.
+"""Exemptions from checks, with reasons.
 
 The decorator ``@writes_even_refused`` marks functions whose refused calls can change the state.
 """
@@ -444,7 +444,7 @@ class CheckedEnvironment:
         return True
 
     def at_load(self, name: str, field: str, message: str) -> ContractViolation:
-        """Return a finding at the line of ``_load`` that sets the field or names the key.
+        """Return a finding at the line of ``_load`` that handles the field.
 
         If the class has no ``_load`` method, the finding names the first line of the class.
         """

@@ -10,7 +10,7 @@ The whole contract test of an environment:
         check()
 
 ``turnwise env check`` runs the same checks. ``succeed`` and ``refuse`` test single calls. The
-module needs hypothesis, which the extra ``dev`` installs.
+module needs the package hypothesis.
 """
 
 # ruff: noqa: E501 - a check is a line.
@@ -56,7 +56,7 @@ class ContractCheck(NamedTuple):
     run: Callable[[CheckedEnvironment], None]
     """Function that raises ContractViolation if the environment breaks the rule."""
     after: Sequence[str] = ()
-    """Names of checks that must pass first."""
+    """Names of checks that must pass before this check."""
 
 
 _ENDS = "ends"
@@ -83,7 +83,7 @@ CONTRACT: Sequence[ContractCheck] = (
     ContractCheck("faults", "functions raise only ToolError", state_checks.faults, _PLAYED),
     ContractCheck("output", "calls print nothing, and use no files, processes, connections or threads", state_checks.output, _PLAYED),
     ContractCheck("state", "every state field holds plain data, and planned events have their own ids", state_checks.plain, _PLAYED),
-    ContractCheck("inputs", "calls change none of their inputs: config, long-context material, arguments, defaults, process settings", state_checks.inputs, _PLAYED),
+    ContractCheck("inputs", "calls do not change their inputs, such as the config", state_checks.inputs, _PLAYED),
     ContractCheck("copies", "copies of the state can be sent to other processes", hidden_state.copies, _PLAIN),
     ContractCheck("refusals", "refused calls do not change the state", state_checks.refusals, (*_PLAIN, "inputs")),
     ContractCheck("snapshots", "later calls do not change snapshots", state_checks.snapshots, (*_PLAIN, "inputs", "refusals")),
@@ -127,7 +127,7 @@ class BoundCheck(NamedTuple):
             cause = hidden_state.find_changed_global(self.subject) if is_played else None
             if cause is None or cause.message in found.message:
                 raise
-            message = f"a possible cause: {cause.message}; the effect: {found}"
+            message = f"{cause.message}; a possible effect: {found}"
             raise ContractViolation(cause.place, message, found.of) from found
         except (Exception, SystemExit, CallTimeout) as error:
             if isinstance(error, CallTimeout) and self.check.run is not state_checks.ends:

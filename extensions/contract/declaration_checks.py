@@ -122,7 +122,7 @@ def loading(subject: CheckedEnvironment) -> None:
             for field, value in session.backends[name].__dict__.items():
                 for path, part in _parts(value, field):
                     if id(part) in theirs:
-                        message = f"{path} is {theirs[id(part)]} itself, not a copy; use copy_json"
+                        message = f"{path} is the same object as {theirs[id(part)]}; use copy_json"
                         raise subject.at_load(name, field, message)
 
 

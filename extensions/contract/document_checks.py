@@ -57,10 +57,8 @@ def find_result_error(tool: Tool, value: Any) -> str | None:
     except ValidationError as error:
         detail = error.errors()[0]
         where = json_path(value, detail["loc"])
-        return (
-            f"which is not of the declared type: {where.lstrip('.') or 'the value'}: "
-            f"{lower_first(detail)}"
-        )
+        part = where.lstrip(".") or "the value"
+        return f"but {part} is not of the declared type: {lower_first(detail)}"
     return None
 
 

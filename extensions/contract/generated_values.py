@@ -77,7 +77,7 @@ _ASCII = st.characters(codec="ascii", min_codepoint=32, max_codepoint=126)
 _MATCHING = 40
 """Number of strings that are generated for a pattern."""
 _MORE = 3
-"""Maximum number of items in addition to the minimum number that the schema requires."""
+"""Maximum number of items above the schema's minimum."""
 _MAX_DRAWS = 100
 _MAX_MEMBERS = 40
 """Maximum number of values from one list or object: half from the beginning, half from the end."""
@@ -91,8 +91,8 @@ an argument comes from the record of its call. ``_SHARE_ONCE``: share of lists w
 items."""
 _SHARE_PROVEN, _SHARE_KEPT, _SHARE_KEPT_NAME, _SHARE_LONGER = 0.4, 0.75, 0.25, 0.2
 """``_SHARE_PROVEN``: share of calls that copy arguments of a successful call. ``_SHARE_KEPT``:
-probability that an argument of the successful call is copied. ``_SHARE_KEPT_NAME``: the same
-probability for unknown strings. ``_SHARE_LONGER``: probability that a copied list gets more
+probability that an argument of the successful call is copied. ``_SHARE_KEPT_NAME``: probability
+that an unknown string is copied. ``_SHARE_LONGER``: probability that a copied list gets more
 items."""
 _STEPS = (("days", 1), ("days", -1), ("days", 31), ("hours", 1), ("minutes", 1), ("minutes", -1))
 """Offsets that turn a time into a nearby time, such as the same time on the next day."""
@@ -133,7 +133,7 @@ class ShownValues(list[ShownValue]):
         self._fitting: dict[tuple[int, str], tuple[object, list[Any], list[Any]]] = {}
 
     def list_fitting(self, schema: Mapping[str, Any], name: str) -> tuple[list[Any], list[Any]]:
-        """Return all fitting values, and the fitting values with the most similar names."""
+        """Return all fitting values, and the likeliest of them."""
         key = id(schema), name
         if key not in self._fitting:
             wanted, likenesses = _words(name), dict[Any, int]()
@@ -327,7 +327,7 @@ def _draw_likely(
 def list_likely(
     schema: Mapping[str, Any], name: str, known: Sequence[ShownValue]
 ) -> list[str | int | float]:
-    """Return fitting known values whose paths contain a word of ``name``."""
+    """Return known values that fit the schema and the parameter's name."""
     if schema.get("type") not in _TYPES:
         return []
     wanted = _words(name)

@@ -53,7 +53,7 @@ _PROBES = 10
 _TRIES = 3
 """Maximum number of attempts to draw a call that succeeds."""
 _REORDERED = 2
-"""After one of every ``_REORDERED`` playthroughs, the state is compared with reordered copies."""
+"""In every second playthrough, the items of the state are reordered."""
 _MAX_PRIVATE = 6
 """For each argument, the check tries at most this many values of private fields."""
 _FURTHER_CALLS = 6
@@ -63,7 +63,7 @@ _CACHES = (type(lru_cache(len)), cached_property)
 
 
 def caches(subject: CheckedEnvironment) -> None:
-    """Check that no method has a cache, which would return results of earlier states."""
+    """Check that no method caches results."""
     kinds = [subject.get_class(name) for name in subject.own_names]
     for base in dict.fromkeys(base for kind in kinds for base in kind.__mro__):
         for name, member in vars(base).items() if base is not Backend else ():
@@ -120,7 +120,6 @@ def _check_pickles(
 _PLAYS = 20
 """Number of playthroughs from which calls are chosen."""
 _REFUSAL = '{"error": '
-"""Prefix of a refused call's result."""
 
 
 class _Probe(NamedTuple):
@@ -223,7 +222,7 @@ def _probe(
                 # A refusal may list what exists.
                 refused = text.startswith(_REFUSAL) and again.startswith(_REFUSAL)
                 if not refused and _sort_lists(again) != _sort_lists(text):
-                    said = f"{call} returns {compare_texts(text, again)} if items are reordered"
+                    said = f"{call} depends on the order of items: {compare_texts(text, again)}"
                     raise subject.broken(f"{said}; {advice}", call)
         texts.append(text)
     _play_on(subject, live, loaded)
@@ -292,7 +291,7 @@ def _check_moved_keys(
                     f"the call {moving} changes the order of the keys of {field}: keep the order, "
                     "or sort the result"
                 )
-                said = f"{call} returns {compare_texts(text, again)} with the old order of keys"
+                said = f"{call} depends on the order of keys: {compare_texts(text, again)}"
                 raise subject.broken(f"{said}; {advice}", call)
 
 
@@ -363,7 +362,7 @@ def _list_stale(
 
 
 def _replace_parts(old: Any, value: Any) -> Iterator[Any]:
-    """Yield copies of ``old``. Each copy has ``value`` in place of one string, number or null."""
+    """Yield copies of ``old`` with ``value`` in one place."""
     if isinstance(old, dict):
         yield from ({**old, key: new} for key in old for new in _replace_parts(old[key], value))
     elif isinstance(old, list):
@@ -416,7 +415,8 @@ def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSessi
         difference = next(iter(ends[0].differences(ends[1])), None)
         if difference is not None:
             texts = [cut_repr(each) for each in (difference.expected, difference.actual)]
-            said = f"changes {difference.path} to {texts[0]}, but to {texts[1]}"
+            path = difference.path
+            said = f"sets {path} to {texts[0]}. The same call sets {path} to {texts[1]}"
             copies = "in a session with this state", live, loaded
             found = _remembered(subject, calls[-1], texts[0], texts[1], copies, said)
             raise ContractViolation(found.place, f"{found.message} (then {list_calls(calls)})")
@@ -425,7 +425,7 @@ def _play_on(subject: CheckedEnvironment, live: TimedSession, loaded: TimedSessi
 def _check_round_trip(
     subject: CheckedEnvironment, live: TimedSession, loaded: TimedSession
 ) -> None:
-    """Raise a finding if a field changes when the state is written as a config and loaded."""
+    """Raise a finding if a field differs between a state and its reloaded copy."""
     for name in subject.own_names:
         kind = type(live.backends[name])
         then, now = (each.snapshot().compared()[name] for each in (live, loaded))

@@ -85,7 +85,7 @@ def processes(subject: CheckedEnvironment) -> None:
         for tool, ours, theirs in documents:
             if ours != theirs:
                 values = compare_texts(json.dumps(ours), json.dumps(theirs))
-                advice = "types and defaults must not depend on the order of a set or on the clock"
+                advice = "in types and defaults, do not use the clock or the order of a set"
                 message = f"the function document differs between processes: {values}; {advice}"
                 raise subject.broken(message, tool)
     for script, later, ours, earlier in zip(
@@ -152,7 +152,7 @@ def _advise(
 def _part(
     once: Sequence[Sequence[Step]], again: Sequence[Sequence[Step]]
 ) -> tuple[str | None, int]:
-    """Return the last line before two executions diverge, and the index of the diverging call.
+    """Return the line and the index of the call at which two executions diverge.
 
     A call diverges if its outcomes are different. Executed lines are not compared, because their
     order may differ: functions may iterate over Python sets.
@@ -247,7 +247,7 @@ def answer() -> None:
 
 
 def _follow(subject: CheckedEnvironment, session: TimedSession, call: Call) -> list[Step]:
-    """Execute a call; return a step for each executed line, then a step with result and state."""
+    """Execute a call. Return the executed lines and the outcome."""
     texts: list[str] = []
     steps = steps_of(subject.source, lambda: texts.append(session.call(call).text))
     return [*steps, ("", f"{texts} {session.snapshot().digest()}")]

@@ -22,7 +22,7 @@ def list_events(play: RandomPlay) -> Sequence[Event]:
 def check_events(
     subject: CheckedEnvironment, play: RandomPlay, call: Call, before: Sequence[Event]
 ) -> None:
-    """Raise a finding if a call has put another item's id into a planned event."""
+    """Raise a finding if a call changes an id in a planned event."""
     after = list_events(play)
     if after is before or not before:
         return

@@ -1,10 +1,10 @@
 """Random playthroughs: sequences of calls that are generated from the schemas.
 
-Each environment gets one set of sequences, and every check repeats the set. If a sequence
-violates the contract, superfluous calls are removed before the violation is reported. The first
-sequences begin in given or generated initial states. Later sequences begin in the largest states
-that earlier sequences reached, or in variations of these states. Some sequences prefer calls with a
-new outcome. Other sequences end with calls whose arguments include a boundary value, such as 0.
+All checks of an environment use the same sequences. If a sequence violates the contract,
+superfluous calls are removed before the violation is reported. The first sequences begin in given
+or generated initial states. Later sequences begin in the largest states that earlier sequences
+reached, or in variations of these states. Some sequences prefer calls with a new outcome. Other
+sequences end with calls whose arguments include a boundary value, such as 0.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _RECENT, _MOST, _MAX_KNOWN = 6, 20, 150
 result. ``_MAX_KNOWN``: maximum number of known values."""
 _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """``_ROUNDS``: number of rounds that enlarge states. ``_TRIES``: maximum number of calls to try.
-``_CANDIDATES``: maximum number of calls to choose from."""
+``_CANDIDATES``: maximum number of candidate calls."""
 _SHARE_ANY = 0.5
 """Share of random calls that may fail. All other calls are tried in a fork first."""
 _EDGES_IN_PLAY = 12
@@ -164,7 +164,7 @@ def explore(
 def on_plays(
     check: Callable[[CheckedEnvironment, RandomPlay], None],
 ) -> Callable[[CheckedEnvironment], None]:
-    """Turn a check of one playthrough into a check of all random playthroughs."""
+    """Return a check that runs on all random playthroughs."""
 
     @wraps(check)
     def run(subject: CheckedEnvironment) -> None:
@@ -289,8 +289,7 @@ class PlayMaker:
     def _find_new(self, play: RandomPlay) -> Call | None:
         """Return a call of a kind that has not occurred yet.
 
-        The kind of a call consists of the called function, the outcome of the call, and the last
-        two functions that changed the state.
+        The kind of a call depends on the function, the outcome and the preceding calls.
         """
         if len(play.calls) == _STEPS:
             return None
@@ -355,8 +354,7 @@ class PlayMaker:
     def _find_read(self, play: RandomPlay) -> Call | None:
         """Return the next call of a read-only function.
 
-        Every read-only function is called once. If the environment has a world, a call such as
-        ``wait`` and a second round follow. The second round finds bugs that appear later.
+        Every read-only function is called once. In a world, a second round follows.
         """
         tools = self._subject.all_tools
         reading = [tools[name] for name in self._subject.reading_tools]
@@ -608,10 +606,9 @@ def _again(subject: CheckedEnvironment, script: RecordedPlay) -> str | None:
 
 
 def _measure(subject: CheckedEnvironment, snapshot: Snapshot) -> tuple[int, int]:
-    """Count the distinct names in a state, and all values in the state.
+    """Return the number of distinct names in a state, and the number of values.
 
-    Worlds of other packages are not counted, because they can be large: a clock that has run for a
-    long time lists hundreds of events.
+    Worlds of other packages are not counted, because they can be large.
     """
     state = snapshot.compared()
     shown = shown_in([state[name] for name in subject.own_names])

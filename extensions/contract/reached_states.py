@@ -98,7 +98,7 @@ def _check_types(
             else:
                 said = f"the {name_of} {cut_repr(part, 60)} in {label}"
                 advice = (
-                    f"a config has another type instead; {_ADVICE.get(type(part), _PLAIN_VALUE)}"
+                    f"a config cannot contain this type; {_ADVICE.get(type(part), _PLAIN_VALUE)}"
                 )
             shown = cut(str(call), _MAX_PART)
             message = f"{shown} stores {said}; {advice}, or convert the value in `_load`"
@@ -112,7 +112,7 @@ def _find_in_field(field: str, state: Mapping[str, Any]) -> object:
 def _find_other_type(value: object, path: str) -> tuple[str, object] | None:
     """Return the path and the value of the first part that JSON cannot represent.
 
-    The part can be a key, because JSON requires string keys.
+    A key that is not a string also counts.
     """
     if type(value) not in _PLAIN:
         return path, value

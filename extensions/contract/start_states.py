@@ -120,7 +120,7 @@ def find_place(config: Any, path: str) -> list[tuple[Any, Any]]:
 def vary_starts(
     subject: CheckedEnvironment, random: ValueRandom, starts: Sequence[StartState], number: int
 ) -> Iterator[StartState]:
-    """Yield valid configs that differ from given configs in a few places.
+    """Yield valid variations of configs.
 
     The first configs are copies of ``starts[0]`` without one value. The other configs have changed
     values. Every second config with changed values also has planned events.

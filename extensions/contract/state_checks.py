@@ -67,9 +67,7 @@ def example(subject: CheckedEnvironment) -> None:
     """Check that the example config and the empty config can be loaded."""
     for key, field in subject.backend.RENAMED.items():
         if subject.backend.KEYS.get(key) != field:
-            message = (
-                f"RENAMED maps {key!r} to {field!r}, which must be a config key and a state field"
-            )
+            message = f"RENAMED maps {key!r} to {field!r}; use a config key and a state field"
             raise subject.broken(message, "RENAMED")
     for place in sorted(subject.backend.untrusted):
         if place.split(".")[0] not in subject.backend.Config.__annotations__:
@@ -135,7 +133,7 @@ def inputs(subject: CheckedEnvironment, play: RandomPlay) -> None:
         found = change(before, _inputs(subject, play))
         for name, value in subject.settings_at_start.items():
             if SETTINGS[name].read() != value:
-                message = f"{call} changes {name} of the process, which all sessions share"
+                message = f"{call} changes {name}, which all sessions share"
                 is_random = name == "the random generator"
                 advice = (
                     "draw random numbers from RandomStream" if is_random else "leave it as it is"
@@ -200,7 +198,7 @@ def ends(subject: CheckedEnvironment) -> None:
 
 
 class _OutputWatch(io.StringIO):
-    """Stream in place of standard output; ``line`` is the line of code that printed first."""
+    """Replacement for standard output. ``line`` is the line of code that printed."""
 
     def __init__(self, source: str) -> None:
         super().__init__()
@@ -360,16 +358,12 @@ def _check_faults(subject: CheckedEnvironment, play: RandomPlay) -> None:
 
 
 def _advise(subject: CheckedEnvironment, play: RandomPlay, fault: BackendFault) -> str:
-    """Return advice for an error.
-
-    The advice is empty if the calls changed a value that all sessions share: the changed value may
-    be the cause of the error.
-    """
+    """Return advice for an error, or ""."""
     if find_changed(subject.shared_at_start, list_shared(subject.modules)):
         return ""
     code = subject.code_of(fault.__cause__) if fault.__cause__ else None
     if used := _MACHINE_TIME.search(code or ""):
-        advice = "use the time in the state, and no time zone"
+        advice = "use only the time in the state"
         return f"; {used.group()}() uses the clock or the time zone of the machine: {advice}"
     if isinstance(fault.__cause__, ValueError) and play.start not in subject.starts:
         for each in shown_in([play.start.config, *play.start.worlds.values()]):

@@ -19,7 +19,7 @@ from extensions.contract.source_lines import line_in
 CALL_SECONDS = 5.0
 """Maximum seconds of a call, or of loading a config."""
 _MAX_EXTENSIONS = 3
-"""A call that used little CPU time gets another ``CALL_SECONDS``, at most this many times."""
+"""Maximum number of extensions of a time limit."""
 _TICKS = 10
 """Number of ticks of the timer during ``CALL_SECONDS``."""
 
@@ -35,7 +35,7 @@ class CallTimeout(KeyboardInterrupt):
     def __init__(self, line: str | None, what: object) -> None:
         super().__init__(f"{what} runs for more than {CALL_SECONDS:g} seconds")
         self.line = line
-        """Source line of the environment that ran at the timeout; None if other code ran."""
+        """Line of the environment's code at the timeout, or None."""
         self.what = what
         """Interrupted action."""
 
@@ -95,7 +95,7 @@ class _TimedRun:
 
 
 _runs: list[_TimedRun] = []
-"""Active timed runs of the main thread; the innermost run is last."""
+"""Active runs. The newest run is last."""
 
 
 def _tick(_: int, frame: FrameType | None) -> None:

@@ -26,7 +26,6 @@ from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Trajectory
 
 _MAX_CHANGES = 200
-"""Maximum number of listed state changes per call."""
 
 
 def read_draft(entry: dict[str, Any]) -> Trajectory:

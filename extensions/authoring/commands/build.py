@@ -26,7 +26,7 @@ class Options:
         "folder of scenarios NAME.json (default: the built-in ones)", "DIR", default=SCENARIOS
     )
     chars: int | None = option(
-        "characters of all results in a long-context entry (default: 24,000 or 60,000)",
+        "total characters of results in a long-context entry (default: depends on the id)",
         "N",
         read=positive,
     )

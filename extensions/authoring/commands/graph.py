@@ -32,7 +32,7 @@ class Options(DataOptions):
     coverage: bool = switch("show the coverage of a data set")
     missing: bool = switch("with --coverage: list uncovered functions and edges")
     sample: int | None = option(
-        "print N sampled paths; with --coverage, paths through uncovered edges", "N", read=positive
+        "print N random paths (with --coverage: paths through uncovered edges)", "N", read=positive
     )
     seed: int = option("seed for sampling the first path", "S", default=0, read=index)
     world: str | None = option("initial state of the paths (default: the first state)", "NAME")

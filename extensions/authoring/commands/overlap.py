@@ -111,8 +111,8 @@ def _lines(found: Overlap, options: Options) -> Iterator[str]:
     count = len(found.shared)
     share = count / found.entries if found.entries else 0.0
     yield (
-        f"{first}: {count} of {found.entries} entries ({share:.1%}) share {options.words} "
-        f"consecutive words with {second} ({found.others} entries)"
+        f"{first}: {count} of {found.entries} entries ({share:.1%}) contain {options.words} "
+        f"consecutive words of {second} ({found.others} entries)"
     )
     if not count:
         return

@@ -20,7 +20,7 @@ _SIZE = 1240
 _CENTRE = _SIZE / 2
 _RADIUS = 370
 _GAP = 2
-"""Number of positions on the circle that stay empty between two backends."""
+"""Number of empty positions between two backends on the circle."""
 _NAME_RADIUS = 600
 """Maximum distance of a backend's name from the centre."""
 _LETTER = 6

@@ -43,8 +43,7 @@ class ArgumentBinding(NamedTuple):
     argument: str
     origin: ValueOrigin
     place: str = ""
-    """JSON path of the value in the config, or name of the edge that passed the value. Empty for a
-    literal."""
+    """JSON path in the config, or name of an edge. Empty for a literal."""
     step: int | None = None
     """Index of the step that returned the value, counted across all turns; None if no step
     returned it."""
@@ -134,7 +133,7 @@ def cover(
     """Sample paths that cover the functions and edges in ``missing``.
 
     The first path uses the seed ``seed``, the next path uses ``seed + 1``, and so on. Sampling
-    stops at the first path that covers no further name of ``missing``.
+    stops when a path covers no new name.
     """
     paths: list[Path] = []
     left = list(missing)

@@ -41,9 +41,7 @@ def find_meant_words(
     - Numbers in ``said``.
     - Names of files that the ground truth reads as a whole.
 
-    For a long context, ``phrases`` is None, because the items imitate the scenario's texts. The
-    function then also returns words that the scenario's texts and the user's messages have in
-    common.
+    For a long context (``phrases`` is None), the result also contains words of the scenario.
     """
     is_long = phrases is None
     if phrases is None:

@@ -54,8 +54,7 @@ def compose(
     does not check whether other functions can replace the held-out functions. ``hold_out`` checks
     this.
 
-    Raises DataError if a variant cannot be made. For example, the generated items of every seed may
-    contain the value that the user omits.
+    Raises DataError if a variant cannot be made.
     """
     notes = scenario.notes
     first = derive_seed(f"composite {scenario.id}") if seed is None else seed

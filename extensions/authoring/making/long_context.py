@@ -50,7 +50,7 @@ _PROBED = 200
 _MIN_SHARE = 0.05
 """Each kind of items must add at least this share of the new characters."""
 MAX_COPIED_CHARS = 200
-"""Maximum characters of generated items in a ground-truth argument."""
+"""Maximum number of generated characters in a ground-truth argument."""
 
 MAX_LISTED = 50
 """If a list is longer, an answer does not have to name all items."""
@@ -98,8 +98,7 @@ def lengthen(
         if filters_hold:
             return longer
     message = (
-        "long_context: with every seed, a filter of the ground truth selects generated items; "
-        "use a narrower filter"
+        "long_context: a filter of the ground truth selects generated items; use a narrower filter"
     )
     raise DataError(base.id, message)
 
@@ -178,7 +177,7 @@ _FILTERS: Mapping[str, tuple[str, ...]] = {
 
 
 def _measure_bulk(base: Trajectory, longer: Trajectory, by_hand: Trajectory) -> tuple[int, bool]:
-    """Return the length of the results, and False if a filter selects added items."""
+    """Return the length of the results, and whether the filters select the same items."""
     short, long, bare = start(base), start(longer), start(by_hand)
     read, filters_hold = 0, True
     for turn, there in zip(base.turns, longer.turns, strict=True):
@@ -307,7 +306,7 @@ class _LongContextFacts:
                 made = replace(fact, items=tuple(taken))
         doubt = self._now.doubt(made)
         if doubt and doubt.serious and not self._before.doubt(fact):
-            raise DataError(where, f"tells: the longer results do not contain {fact}")
+            raise DataError(where, f"tells: {fact} is missing in the longer results")
         return made
 
     def _number(self, number: float, where: str, unit: str = "") -> float:
@@ -463,7 +462,7 @@ class _LongContextArguments:
         taken = self._text(value) if isinstance(value, str) else self.changes.get(value, value)
         if taken != value and any(contains_value(value, text) for text in self.said):
             self.give_up(
-                value, "changes in the longer results, but a user message contains this value"
+                value, "is in a user message, but the longer results contain another value"
             )
         return taken
 

@@ -32,7 +32,7 @@ from trajectories.replay_queries import list_messages
 from trajectories.schema import Category, Message, Trajectory, Turn
 
 READS_PER_FUNCTION = 300
-"""Each read-only function is called at most this often in the search for a missing value."""
+"""Maximum number of calls of each read-only function."""
 
 
 def leave_out_value(base: Trajectory, notes: VariantNotes) -> Trajectory:
@@ -139,12 +139,11 @@ def _play_until(base: Trajectory, turn: int) -> tuple[Session, list[Result]]:
 CALLS_PER_FUNCTION = 60
 """Maximum number of calls that are tried per function."""
 FIRST_CALLS = 40
-"""Maximum number of calls that are tried as the first call of a pair. Each leads to another
-state."""
+"""Maximum number of first calls in the search for pairs of calls."""
 SECOND_CALLS = 12
-"""Maximum number of calls per function that are tried as the second call of a pair."""
+"""Maximum number of second calls per function."""
 STEPS = 6
-"""Maximum number of intermediate results per function in a calculation."""
+"""A calculation uses at most this number of intermediate results."""
 
 
 def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:
@@ -163,9 +162,9 @@ def hold_out(base: Trajectory, notes: VariantNotes) -> Trajectory:
 def delay_turn(
     turns: Sequence[Turn], notes: VariantNotes, index: int | None = None
 ) -> tuple[Turn, ...]:
-    """Split a turn: the first part has the request, the second offers the held-out functions.
+    """Split a turn in two. The second turn offers the held-out functions.
 
-    ``index`` is the turn's index (default: the index in ``notes.missing_function``).
+    ``index`` is the turn's index. The default is in ``notes``.
     """
     place = notes.missing_function.turn if index is None else index
     asked = turns[place]
@@ -179,8 +178,7 @@ def find_replacements(base: Trajectory, notes: VariantNotes) -> list[Call]:
 
     The search tries a limited number of calls. If a held-out function writes, the search tries
     single calls and pairs of calls. Their arguments come from the ground truth, the user's words
-    and earlier results. If a held-out function only reads, the search looks for calls of other
-    functions that return the same result.
+    and earlier results. For a read-only function, the search looks for the same results.
 
     Raises DataError if the notes on the held-out functions contradict the ground truth.
     """
@@ -211,7 +209,7 @@ def _check_notes(base: Trajectory, notes: VariantNotes) -> None:
     note = notes.missing_function
     _check_turn(base.id, "missing_function", note.turn, base.turns)
     if not note.functions:
-        raise DataError(base.id, "missing_function.functions: is empty; name a function")
+        raise DataError(base.id, "missing_function.functions: the list is empty; name a function")
     needed = {call.name for call in calls(base.turns[note.turn])}
     for name in note.functions:
         if name not in needed:

@@ -1,4 +1,4 @@
-"""Rule WAITS: a turn without ground truth must lack a value or a function.
+"""Rule WAITS: if a turn has no ground truth, a value or a function must be missing.
 
 A later turn supplies the missing value or function. The model must not find the value earlier. The
 call that needs the value must not accept every value. The results of the missing function must not
@@ -65,10 +65,7 @@ def check_waiting(entry: Entry) -> Iterator[Finding]:
         elif category in LACKS_VALUE and (values or _lacks_anything(entry, index)):
             for_value = True
         elif _is_request(entry, index):
-            message = (
-                "the request has no ground truth, and no later turn supplies a missing value or "
-                "function"
-            )
+            message = "the request has no ground truth, and no later turn completes the request"
             yield entry.finding(WAITS, Severity.WARNING, index, "ground_truth", message)
     if category in LACKS_VALUE and not for_value:
         message = f"in the category {category}, at least one turn must lack a value"
@@ -140,7 +137,7 @@ def _check_values(entry: Entry, index: int, values: Sequence[_AwaitedValue]) -> 
         why = f"{brief(values[0].literal)!r}, but this value is already known"
     elif loose := next((value for value in new if _takes_any(entry, value)), None):
         function = loose.step.function
-        why = f"{loose.parameter}, but the document of {function} allows any value"
+        why = f"{loose.parameter}, but {function} accepts any value"
     else:
         sources = [_find_source(entry, index, value) for value in new]
         if not all(sources):

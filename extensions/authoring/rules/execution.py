@@ -1,8 +1,8 @@
 """Rules EXEC, CONFIG, UNIQUE, OFFER and DETERMINISM: the ground truth runs in its environment.
 
-Every call succeeds and uses a function that the turn offers. Calls use only existing
-objects, and create only new objects. The same calls return the same results and lead to the same
-states in a new session and in a fork.
+Every call succeeds and uses a function that the turn offers. Every object that a call uses must
+exist. The same calls return the same results and lead to the same states in a new session and in a
+fork.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def check_calls(entry: Entry) -> Iterator[Finding]:
             message = f"{text} fails: {brief(reason, 160)}"
             yield entry.finding(EXEC, Severity.ERROR, step.turn, step.field, message)
         elif mismatch := _find_schema_mismatch(entry, step.call):
-            message = f"{text} succeeds, but violates the schema of the function: {brief(mismatch)}"
+            message = f"the arguments of {text} do not fit the function's schema: {brief(mismatch)}"
             yield entry.finding(EXEC, Severity.WARNING, step.turn, step.field, message)
 
 
@@ -48,7 +48,7 @@ def _find_schema_mismatch(entry: Entry, call: Call | MalformedCall) -> str:
 
 
 def check_offers(entry: Entry) -> Iterator[Finding]:
-    """Report missing functions, superfluous functions and unused backends."""
+    """Check that each turn offers the right functions."""
     trajectory = entry.trajectory
     functions = tuple(
         [
@@ -170,7 +170,7 @@ def check_sound(entry: Entry) -> Iterator[Finding]:
 
 
 def check_complete(entry: Entry) -> Iterator[Finding]:
-    """Report calls that ask for missing objects, and messages that name unknown files.
+    """Report calls that name missing objects, and user messages that name unknown files.
 
     A file is unknown if its name does not occur in the config, the ground truth or a result.
     """
@@ -198,8 +198,7 @@ def _find_unknown_files(entry: Entry) -> Iterator[Finding]:
 
 
 Existing = Callable[[Mapping[str, Any], Mapping[str, Any]], str]
-"""Function of a state and a call's arguments. If an equal object exists already, the function
-returns its name, else ""."""
+"""Function that returns the name of an equal existing object, or ""."""
 
 
 def _find_equal(field: str, *keys: str) -> Existing:

@@ -60,7 +60,7 @@ def brief(value: object, limit: int = 80) -> str:
 
 
 ALLOW = "ALLOW"
-"""Id of the rule that checks the list of exceptions."""
+"""Rule for the list of exceptions."""
 
 _KINDS = {"rule": str, "id": str, "reason": str, "turn": int, "field": str}
 

@@ -1,4 +1,4 @@
-"""Rules PROVENANCE and ANSWERS: a model can know every value that the ground truth requires.
+"""Rules PROVENANCE and ANSWERS: the model must be able to know every required value.
 
 An argument may come from the user's messages, a simulated user's answers, the function document (a
 default or enum) or an earlier result. An argument may also come from the result of a read function
@@ -92,7 +92,7 @@ class HasWords(Protocol):
 
 
 class _KnownValues:
-    """Values that a model can know before a call: from messages, results and further read calls."""
+    """Values that a model can know before a call."""
 
     def __init__(self) -> None:
         self.told = KnownValues()
@@ -270,7 +270,7 @@ def _check_values(entry: Entry, task: CallEntry) -> Iterator[Finding]:
 
 
 def _strip_sql(entry: Entry, parameter: str, allowed: Sequence[Any]) -> Sequence[Any]:
-    """Replace SQL expressions among the allowed values by their literals and columns."""
+    """Replace each allowed SQL expression by its literals and columns."""
     if parameter not in ("columns", "conditions") or not statements.is_executed(entry):
         return allowed
     return [

@@ -22,9 +22,9 @@ from trajectories.vocabulary import split_words
 CALLS = 120
 """Maximum calls of each function."""
 PER_EPISODE = 50
-"""Number of calls after which the session is restored, because a session has a call limit."""
+"""The session is restored after this number of calls."""
 VALUES = 60
-"""Calls are tried with at most this number of values from results."""
+"""Maximum number of values that are taken from results."""
 CALCULATOR = "MathAPI"
 """Backend without state: the same arguments always give the same result."""
 

@@ -1,4 +1,4 @@
-"""Rule for the language of user messages: the other rules about words support only English."""
+"""Rule LANGUAGE: report user messages that are not in English."""
 
 from __future__ import annotations
 

@@ -7,11 +7,9 @@ this call. The seed selects the new values. The checker should reject each mutan
 
 BREVITY reports three kinds of superfluous calls:
 
-- Read calls whose facts the model already knows (warning).
+- Read calls that return only known facts (warning).
 - Write calls that change no state (warning).
-- Read calls whose values the user or another call states, too (info).
-
-If the checker accepts a turn although a state-changing call is missing, DETECT reports the call.
+- Read calls that repeat values from a user message or another call (info).
 """
 
 from __future__ import annotations
@@ -97,7 +95,7 @@ class MutantCounts(NamedTuple):
 def check_null(entry: Entry) -> Iterator[Finding]:
     """Yield a finding if an entry passes without calls.
 
-    If an extension judges the entry, a failing ground truth is also a finding.
+    If an extension judges the entry, the ground truth must also pass.
     """
     message = "a model that makes no call passes"
     if not entry.trajectory.extensions:

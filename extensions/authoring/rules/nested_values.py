@@ -7,7 +7,7 @@ from typing import Any
 
 
 def list_values(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield a value and all nested values, each as a pair of the nearest key and the value."""
+    """Yield a value and all nested values, each with its key."""
     yield name, value
     if isinstance(value, Mapping):
         for key, member in value.items():

@@ -163,7 +163,7 @@ class Entry:
         return self.trajectory.offered(tuple(self.template.tools), turn)
 
     def rejection(self, turn: int, calls: Sequence[Call | MalformedCall]) -> Failure | None:
-        """Judge the ground truth after ``calls`` replace the calls of one turn.
+        """Replace the calls of one turn, then judge the ground truth.
 
         Earlier turns are not executed again.
         """
@@ -182,12 +182,12 @@ class Entry:
         return None
 
     def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:
-        """Return a turn's ground truth after ``calls`` replace the call of ``step``."""
+        """Return a turn's ground truth with ``calls`` instead of one step."""
         truth = self.calls[step.turn]
         return [*truth[: step.position], *calls, *truth[step.position + 1 :]]
 
     def is_told_by_others(self, step: TruthStep) -> bool:
-        """Tell whether the entry accepts other calls of the turn in place of ``step``."""
+        """Tell whether other calls of the turn can replace this step."""
         turn = self.trajectory.turns[step.turn]
         others = {text for index, text in enumerate(turn.ground_truth) if index != step.position}
         text = turn.ground_truth[step.position]

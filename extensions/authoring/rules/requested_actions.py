@@ -1,13 +1,7 @@
 """Rule ASKED: the ground truth makes exactly the calls that the user asks for.
 
-The rule reports five kinds of findings. A person has to check each finding, because the rule only
-compares words:
-
-- the user mentions a text in quotes, an id or a handle that no call or result contains;
-- the user asks for an action, but no called function has this verb or object in its name;
-- a read call has nothing in common with the user's words;
-- a call has the id of an object, but the user describes another object;
-- the user's words contain the name of a function.
+A person has to check each finding, because the rule only compares words. For example, the rule
+reports a read call that shares no word with the user's message.
 """
 
 from __future__ import annotations
@@ -52,7 +46,7 @@ MIN_ALIKE = 3
 
 
 def check_asked(entry: Entry) -> Iterator[Finding]:
-    """Report requests without a call, calls without a request, and function names in messages.
+    """Report requests that no call fulfils, and calls that nobody requested.
 
     In entries that are not in English, only function names are reported, because the other checks
     look for English words.
@@ -132,7 +126,6 @@ def _find_missing_calls(entry: Entry, index: int, said: str) -> Iterator[Finding
 
 
 def _requests(clause: str, order: list[str]) -> bool:
-    """Tell whether a clause contains the verb and the other words of an order."""
     verb, *objects = order
     heard = split_words(clause)
     return verb in heard and {stem(word) for word in objects} <= set(map(stem, heard))

@@ -1,9 +1,8 @@
 """Search for read calls or calculations that can replace a held-out function.
 
-Facts are compared loosely. Only the value of a field counts, not the name of the field. A string is
-found if other strings contain all its lines. If the string is a sentence, only its names
-and numbers are searched for. The search is bounded: it can find a substitute, but cannot prove that
-no substitute exists.
+Facts are compared loosely. Only the value of a field counts, not the name of the field. If a string
+is a sentence, only its names and numbers are searched for. The search is bounded: it can find a
+substitute, but cannot prove that no substitute exists.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def test_what_is_shown_said_or_counted_follows(grounds: FactSources, fact: Fact)
         (Text("Berlin"), "berlin"),
         (Items(("A", "Berlin")), "berlin"),
         (Date("2024-06-02"), "2024-06-02"),
-        (YesNo(False, ("paid",)), "a result says that paid is True"),
+        (YesNo(False, ("paid",)), "a result shows the opposite (paid: True)"),
     ],
 )
 def test_what_is_not_is_doubted(grounds: FactSources, fact: Fact, why: str) -> None:

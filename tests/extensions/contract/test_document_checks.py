@@ -20,5 +20,5 @@ def test_a_result_is_held_to_the_range_that_its_function_declares():
     assert "greater than or equal to 1" in find_result_error(tool, 0)
     for value in ("1", 1.0, True, None):
         assert find_result_error(tool, value).startswith(
-            "which is not of the declared type: the value: "
+            "but the value is not of the declared type: "
         )

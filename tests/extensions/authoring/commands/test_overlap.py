@@ -53,7 +53,7 @@ def test_nothing_in_common_is_one_line(capsys, tmp_path):
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("nothing")
     assert said(capsys, corpus, corpus).out == (
-        f"{corpus}: 0 of 1 entries (0.0%) share 8 consecutive words with {corpus} (1 entries)\n"
+        f"{corpus}: 0 of 1 entries (0.0%) contain 8 consecutive words of {corpus} (1 entries)\n"
     )
 
 

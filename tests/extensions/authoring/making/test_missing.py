@@ -158,7 +158,7 @@ def test_what_would_stand_in_for_a_function_is_held_out_with_it():
     [
         (("diff",), ("ls",), "ls is in stand_ins, but turn 1 needs it"),
         (("diff",), ("pwd",), "turn 0 already needs pwd"),
-        ((), ("cat",), "is empty; name a function"),
+        ((), ("cat",), "the list is empty; name a function"),
     ],
 )
 def test_what_is_needed_stands_in_for_nothing(functions, stand_ins, complaint):
@@ -171,7 +171,7 @@ def test_what_is_needed_stands_in_for_nothing(functions, stand_ins, complaint):
     ("note", "complaint"),
     [
         (noted(2, "diff"), "turn 2 does not exist"),
-        (noted(1), "is empty; name a function"),
+        (noted(1), "the list is empty; name a function"),
         (noted(1, "cat"), "turn 1 does not call cat"),
     ],
 )

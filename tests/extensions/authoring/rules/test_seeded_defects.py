@@ -243,7 +243,7 @@ SEEDED: list[tuple[Callable[[Entry], None], str, str]] = [
     (unknown_member, VPN, "groundtruth"),
     (dictated_text_differs, VPN, "PROVENANCE: .*1500"),
     (empty_truth_in_a_turn_that_asks, VPN, "WAITS: the request has no ground truth"),
-    (nothing_missing, WITHOUT_VALUE, "WAITS: .*no later turn supplies a missing value or function"),
+    (nothing_missing, WITHOUT_VALUE, "WAITS: .*no later turn completes the request"),
     (
         missing_value_that_a_function_tells,
         WITHOUT_VALUE,
