@@ -66,7 +66,7 @@ _KINDS: Mapping[type, Sequence[str]] = {
     dict: ("LONG_WEATHER_EXTENSION", *CONSTANTS[-3:]),
     list: (*CONSTANTS[1:3], *CONSTANTS[6:13]),
 }
-"""Maps types to BFCL's constants of this type."""
+"""Maps a type to BFCL's constants of this type."""
 
 _TEXT = frozenset([str])
 _LONG = (Category.LONG_CONTEXT, Category.COMPOSITE)

@@ -62,7 +62,7 @@ def cost_line(model: ModelName, options: RequestOptions, usage: Usage, without: 
         return f"cost unknown: {model} has no known price; add --price IN,OUT"
     return (
         f"estimated cost ${cost:.2f} for {usage.completion} completion tokens, without {without}; "
-        f"prices per million: ${price.input * 1e6:g} for input, ${price.output * 1e6:g} for output"
+        f"price per million tokens: ${price.input * 1e6:g} input, ${price.output * 1e6:g} output"
     )
 
 

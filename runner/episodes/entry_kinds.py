@@ -70,7 +70,7 @@ class JudgingTerms(NamedTuple):
     limit: int | None = STEP_LIMIT
     traced: bool = False
     observe: Observe | None = None
-    """Function that returns the text that a model reads for a result."""
+    """Function that returns a result as text for the model."""
 
 
 class EntryKind(ABC):

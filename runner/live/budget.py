@@ -12,7 +12,7 @@ from runner.records.episode_record import RunSpending
 
 _CAUTION = 5.0
 _UNPRICED = 1.0
-"""Affordable requests before the first price is known."""
+"""Before the first price is known, the budget allows one request."""
 
 _USED_UP = "the budget of"
 

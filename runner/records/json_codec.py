@@ -39,7 +39,7 @@ class TypeMismatch(Exception):
         self.path = path
 
     def below(self, part: str) -> TypeMismatch:
-        """Return a copy with ``part`` before the path."""
+        """Return a copy whose path begins with ``part``."""
         return TypeMismatch(self.message, part + self.path)
 
 

@@ -81,7 +81,7 @@ def tools_of(line: FileLine) -> tuple[str, list[dict[str, Any]]]:
             isinstance(tool, dict) for tool in tools
         ):
             return digest, tools
-    raise DataError(line.where, 'must have "digest", a string, and "tools", a list of objects')
+    raise DataError(line.where, 'must have a string in "digest" and a list of objects in "tools"')
 
 
 def require_unseen(key: _Unique, seen: Collection[_Unique], line: FileLine) -> _Unique:

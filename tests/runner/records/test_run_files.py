@@ -101,7 +101,7 @@ def test_a_tool_list_has_a_digest_and_objects(value: dict[str, Any], found: Any)
     with pytest.raises(DataError) as caught:
         tools_of(line)
     assert str(caught.value) == (
-        'here:3: must have "digest", a string, and "tools", a list of objects'
+        'here:3: must have a string in "digest" and a list of objects in "tools"'
     )
 
 
