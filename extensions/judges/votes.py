@@ -41,7 +41,7 @@ class JudgeDefinition(NamedTuple):
     """Parts of the episode that the judge model's prompt shows."""
     of: Literal["episodes", "preferences", "probes", "facts"] = "episodes"
     more: Mapping[str, Any] | None = None
-    """Other settings: criteria of ``preferences``, or data, profile and seed of ``probes``."""
+    """Other settings, such as the criteria of ``preferences``."""
 
     @property
     def folder(self) -> str:

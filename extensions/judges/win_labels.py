@@ -26,7 +26,7 @@ from runner.show.terminal import table
 from trajectories.jsonl import read_objects
 
 _PREFERENCES: Mapping[str, Preference] = {"second": "win", "tie": "tie", "first": "lose"}
-"""Maps a value of ``winner`` in a labels file to the second run's result."""
+"""Result of the second run for each winner."""
 _MAX_NAME_CHARS = 60
 
 
@@ -113,7 +113,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
                 fields = '"id", "pair" and "winner" (first, second or tie)'
                 raise DataError(
                     where,
-                    f"must have {fields}; save labels on the page that `turnwise label A B` writes",
+                    f"must have {fields}; create labels with `turnwise label A B`",
                 )
         if winner not in _PREFERENCES:
             raise DataError(where, f'$.winner: {winner!r:.40} must be "first", "second" or "tie"')
@@ -130,9 +130,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
             raise DataError(where, f"{id}, trial {trial}, has two labels{who}; keep one")
         found[pair.key, person] = WinLabel(pair.key, _PREFERENCES[winner], person)
     if not found:
-        raise DataError(
-            str(path), "has no labels; save labels on the page that `turnwise label A B` writes"
-        )
+        raise DataError(str(path), "has no labels; create labels with `turnwise label A B`")
     return list(found.values())
 
 

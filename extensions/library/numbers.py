@@ -393,7 +393,7 @@ def _check_shape(name: str, rows: list[list[float]], columns: int) -> None:
 def _eliminated(rows: list[list[Fraction]]) -> list[Fraction]:
     """Return the solution of linear equations; the last item of a row is the right side.
 
-    Raises InvalidArgument if the equations have no solution or more than one.
+    Raises InvalidArgument if there is no unique solution.
     """
     for column in range(len(rows)):
         pivot = next((row for row in range(column, len(rows)) if rows[row][column]), None)

@@ -22,7 +22,7 @@ class Rollout(NamedTuple):
     first: Observation
     """Observation of the reset."""
     steps: tuple[tuple[Action, Transition], ...]
-    """Each action of the policy, and its transition."""
+    """The policy's actions and the resulting transitions."""
 
 
 class EnvironmentHolder:

@@ -33,7 +33,7 @@ class _EnvRecipe(NamedTuple):
 
 
 class RolloutPool:
-    """Pool that plays or steps many environments at once, on several processors or machines.
+    """Pool that runs many environments in parallel.
 
     If a worker dies or stalls, its environments are recreated in another worker. If an environment
     kills or stalls every worker, the pool raises an error. The environment keeps its last state.
@@ -248,7 +248,7 @@ class RolloutPool:
     def _hold(self, number: int, ids: Sequence[int]) -> Any:
         """Ask a worker to recreate environments.
 
-        Each origin is a separate argument, because Ray does not resolve nested references.
+        Ray requires a separate argument for each origin.
         """
         recipes = [self._recipes[id] for id in ids]
         actions = {id: recipe.actions for id, recipe in zip(ids, recipes, strict=True)}

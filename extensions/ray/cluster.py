@@ -84,7 +84,7 @@ class NoResult(NamedTuple):
 
 @dataclass
 class _Item:
-    """Item to process; ``losses`` counts the actors that died or stalled on the item."""
+    """Item to process; ``losses`` is the number of lost actors."""
 
     number: int
     value: Any

@@ -83,8 +83,8 @@ class RayWorkers(NamedTuple):
         if secrets_of(LiveName(""), settings, {}):
             raise DataError(
                 "--engine ray",
-                "a header, the address or the body contains a secret; set the secret as an "
-                "environment variable of the workers, such as OPENAI_API_KEY",
+                "a header, the address or the body contains a secret; use an environment variable "
+                "of the workers instead, such as OPENAI_API_KEY",
             )
 
     def conduct(
@@ -173,7 +173,7 @@ class ResultQueue:
     """Answers of an unfinished episode."""
 
     def append(self, record: EpisodeRecord) -> None:
-        """Store the finished episode's record, and delete the answers that it replaces."""
+        """Store the record of a finished episode."""
         self.record = record
         self.steps.clear()
 
@@ -197,7 +197,7 @@ class ResultQueue:
 
 
 def _connect_in(folder: str, connect: Connect, plan: RunInputs) -> Model:
-    """Connect to the model from the user's folder, so that the user's agents can be imported."""
+    """Change to the user's folder, which can contain agents, and connect to the model."""
     with suppress(OSError):
         os.chdir(folder)
     return connect(plan)

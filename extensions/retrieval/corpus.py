@@ -27,7 +27,7 @@ _DOMAINS = {
     "numbers": ("MathAPI", "NumberTools", "CalendarTools", "RetiredNumbers", "RetiredShapes"),
 }
 DOMAINS = {backend: domain for domain, backends in _DOMAINS.items() for backend in backends}
-"""Topic of each backend. Backends of one topic form a group; others form groups of one."""
+"""Topic of each backend. Backends of one topic form a group."""
 
 
 def signature(document: Document) -> Signature:

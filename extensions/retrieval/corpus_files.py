@@ -52,7 +52,7 @@ _TIMEOUT_SECONDS = 60.0
 _MAX_PAGES = 100
 _MAX_NOTES = 10
 _MAX_BYTES = 20_000_000
-"""Maximum size of YAML content. An alias counts like a copy of its target."""
+"""Maximum size of YAML content."""
 _MAX_ERROR_BYTES = 2_000
 """Number of bytes to store from the end of a server's error output."""
 _TYPING = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"})

@@ -47,7 +47,7 @@ _DECAY = 0.01
 
 
 def make(what: str, texts: Sequence[str], schedule: TrainingSchedule, folder: Path) -> None:
-    """Write the initial encoder of a training into a folder.
+    """Create the initial encoder in a folder.
 
     ``what`` is the word ``small``, the path of a configuration file, or the path of a checkpoint
     folder. The tokenizer of a new encoder is trained on the texts.

@@ -41,7 +41,7 @@ def load_query_set(name: str, corpus: str | None, dataset: str | None, notify: N
     for line in left_out:
         notify(f"{name}: {line}")
     if not found:
-        message = f"every query of {name} needs a function that {searched.name} does not contain"
+        message = f"no query of {name} fits the corpus {searched.name}; choose another --corpus"
         raise DataError("--queries", message)
     return QuerySet(name, searched, tuple(found))
 

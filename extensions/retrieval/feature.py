@@ -103,7 +103,7 @@ class RetrievalFeature(RunFeature):
     def lines(
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
-        """Yield the coverage of the needed functions, and the pass rates with and without it."""
+        """Yield the coverage of the needed functions, and the pass rates."""
         policy, pool, by = str(self.retrieval.policy), self.retrieval.pool, self.retrieval.by
         if policy.startswith("search"):
             way = "the model calls the search function"

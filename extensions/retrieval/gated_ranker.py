@@ -33,7 +33,7 @@ class GatedRanker:
         self._known = np.asarray(known, dtype=np.int64)
 
     def scores(self, queries: Sequence[str]) -> Scores:
-        """Return the score of each document for each query: 1 divided by the document's rank."""
+        """Return the score of each document for each query."""
         places = lexical.rank_documents(self._lexical.scores(queries))
         # A query without any trained score keeps its lexical ranking.
         trained = self._ranker.scores(queries)[:, self._known]

@@ -116,7 +116,7 @@ def fuse_ranks(scores: Sequence[Scores]) -> Scores:
 
 
 def order(scores: Scores) -> Scores:
-    """Return the indices of the documents, best score first; equal scores keep the corpus order."""
+    """Return the indices of the documents from the best score to the worst."""
     return np.argsort(-scores, axis=1, kind="stable")
 
 

@@ -194,7 +194,7 @@ class _FeatureSet(NamedTuple):
 
     queries: Any
     documents: Any
-    """Features of the documents that queries need, one row per document."""
+    """Features of the needed documents."""
     target: Array
     """Target distribution per query: equal shares for the needed documents, 0 for others."""
 

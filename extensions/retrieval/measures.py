@@ -32,9 +32,8 @@ def measure_scores(
 ) -> RankingMeasures:
     """Compute measures from scores; the scores have a row per query and a column per document.
 
-    ``classes`` contains the class number of each document. The documents of a class are equivalent,
-    so the best one determines the rank of the class. ``relevant`` contains the classes that each
-    query needs.
+    ``classes`` contains the class number of each document. The documents of a class are equivalent.
+    ``relevant`` contains the classes that each query needs.
     """
     places = class_ranks(scores, classes)
     is_relevant = np.zeros(places.shape, dtype=bool)

@@ -49,7 +49,7 @@ class RetrievalPolicy(NamedTuple):
             return cls("oracle")
         number, plus, more = number.partition("+")
         if plus and (how, more) != ("top", "needs"):
-            raise DataError("--retrieve", f"{text!r:.60}: +needs is only possible after top=N")
+            raise DataError("--retrieve", f"{text!r:.60}: use +needs only after top=N")
         if how in ("top", "backends", "search") and equals:
             if number.isdecimal() and len(number) < 6 and int(number) > 0:
                 return cls(how, int(number), bool(plus))  # type: ignore[arg-type]
@@ -83,7 +83,7 @@ class Retrieval(NamedTuple):
 
     policy: RetrievalPolicy
     pool: str = "own"
-    """``own``, ``all``, or a file that names functions of our environments."""
+    """``own``, ``all``, or a file with names of functions."""
     by: str = "default"
     keep: bool = True
     """Whether functions from earlier turns stay available."""
@@ -124,7 +124,7 @@ class Retrieval(NamedTuple):
             return
         if self.policy.how == "search" and self.by.startswith("embed:"):
             message = (
-                f"{self.policy} cannot use the ranking `embed`, which is computed before the run"
+                f"{self.policy} cannot use the ranking `embed`; choose another ranking with --by"
             )
             raise DataError("--retrieve", message)
         ranking = Ranking(pool, self.by)
@@ -208,7 +208,7 @@ def _needed_functions(turn: Turn) -> frozenset[str]:
 def _load_pool(name: str, folder: Path | None) -> Corpus:
     """Return the pool: the functions that retrieval can choose, and their documents.
 
-    Raises DataError if the pool does not exist, or if a function belongs to no environment.
+    Raises DataError if the pool or one of its functions is unknown.
     """
     if name in ("own", "all"):
         environments: Sequence[str] = [*BACKENDS] if name == "own" else names()
@@ -232,7 +232,7 @@ def _describe(environments: Iterable[str], folder: Path | None) -> Iterator[Desc
 
 
 class ScoreCeiling(NamedTuple):
-    """Upper limit of the score: the turns and entries that offer all needed functions."""
+    """Numbers of the turns and entries that offer all needed functions."""
 
     turns: int
     """Number of turns with calls in the ground truth."""
@@ -240,7 +240,7 @@ class ScoreCeiling(NamedTuple):
     """Number of turns that offer all functions of their ground truth."""
     entries: int
     covered: frozenset[str]
-    """Ids of the entries that offer all functions of the ground truth in every turn."""
+    """Ids of the entries that always offer all needed functions."""
     offered: float
     """Mean number of offered functions per turn."""
 
@@ -249,14 +249,14 @@ class ScoreCeiling(NamedTuple):
         turns = self.turns_covered / max(1, self.turns)
         entries = len(self.covered) / max(1, self.entries)
         return (
-            f"turns that offer all needed functions: {turns:.1%} of {self.turns}; "
-            f"entries with only such turns: {entries:.1%} of {self.entries}; "
+            f"turns with all needed functions: {turns:.1%} of {self.turns}; "
+            f"entries with all needed functions: {entries:.1%} of {self.entries}; "
             f"mean number of functions per turn: {self.offered:.1f}"
         )
 
 
 def measure_ceiling(dataset: Dataset, ids: Iterable[str]) -> ScoreCeiling:
-    """Count the turns and entries that offer all needed functions (an upper limit of the score)."""
+    """Count the turns and entries that offer all needed functions."""
     offering: Mapping[str, Any] = dataset.offering or {}
     covered, turns, turns_covered, sizes = [], 0, 0, []
     known = [id for id in ids if id in offering]

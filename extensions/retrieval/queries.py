@@ -34,7 +34,7 @@ class Query(NamedTuple):
 
 
 class PendingQuery(NamedTuple):
-    """Query whose function names are not looked up in a corpus yet."""
+    """Query before its functions are looked up in a corpus."""
 
     id: str
     scenario: str
@@ -214,7 +214,7 @@ def parts(
     ]
     if not any(each.training for each in found) or not any(each.held_out for each in found):
         raise DataError(
-            "--split", f"{kind}: fold {fold} of {folds} has no training or no held-out queries"
+            "--split", f"{kind}: one part of fold {fold} of {folds} is empty; choose another --fold"
         )
     return found
 
@@ -243,7 +243,7 @@ def held_out(
 def _add_keys(
     queries: Sequence[Query], corpus: Corpus, kind: SplitKind
 ) -> Iterator[tuple[Query, frozenset[str]]]:
-    """Yield each query with its keys: its scenario, backends or groups. A fold is a set of keys."""
+    """Yield each query with its keys, such as the scenario. A fold is a set of keys."""
     homes = {f.signature: f for f in corpus.functions}
     for query in queries:
         if kind is SplitKind.INSTRUCTION:

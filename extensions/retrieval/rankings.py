@@ -33,7 +33,7 @@ LEXICAL: Mapping[str, Callable[[Sequence[DescribedFunction]], Any]] = {
     "chars": lambda found: lexical.SubwordRanker(function_texts.make_texts(found)),
     "lsa": lambda found: lexical.TopicRanker(function_texts.make_own_texts(found)),
 }
-"""Rankings that need only the corpus."""
+"""Rankings that need no model or server."""
 
 _FORMS = (*LEXICAL, "embed:URL#MODEL", "local:PATH", "trained:FOLDER")
 

@@ -1,11 +1,11 @@
 """Training of an encoder or layer. The training writes these files into its folder.
 
-    training.json     settings, data hashes and versions, which determine all other files
-    base/             encoder before the first epoch
-    epochs/N/         model at the end of epoch N
-    curves.jsonl      loss and measures after each epoch
-    state/            checkpoints to resume from, deleted at the end
-    evaluation.json   comparison with BM25 and the default, written at the end
+    training.json     settings, data hashes and versions
+    base/             initial encoder
+    epochs/N/         model after epoch N
+    curves.jsonl      loss and measures per epoch
+    state/            temporary checkpoints
+    evaluation.json   comparison with other rankings
 
 A resumed training writes the same bytes as an uninterrupted training.
 """

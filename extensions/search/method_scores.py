@@ -120,7 +120,7 @@ class SearchMethod:
 
     @property
     def figures(self) -> RunFigures:
-        """Metrics for comparisons. For each entry, the episode that decides the verdict counts."""
+        """Metrics for comparisons, with one episode per entry."""
         deciding = [entry.deciding._replace(trial=0) for entry in self.judged]
         return RunFigures(deciding, self._planned)
 

@@ -24,7 +24,7 @@ class TriedStep(NamedTuple):
     became: Literal["stands", "undone", "given_up"]
     """State of the answer: ``stands`` (in the kept branch), ``undone`` or ``given_up``."""
     step: StepRecord | None = None
-    """Request and answer. Null in the kept branch, because the episode records this branch."""
+    """Request and answer; null in the kept branch."""
     message: JsonObject | None = None
     """Message with the answer; null in the kept branch."""
 
@@ -37,7 +37,7 @@ class SearchRecord(NamedTuple):
     steps: int
     """Number of executed steps in all branches."""
     undone: int
-    """Number of branches that the model gave up or that reached the step limit."""
+    """Number of abandoned branches."""
     exhausted: bool
     """Whether the search used up its budget."""
     most_requests: int

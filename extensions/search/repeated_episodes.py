@@ -35,7 +35,7 @@ def next_round(
     number: int,
     budget: int,
 ) -> list[Trajectory]:
-    """Return the entries that a round repeats; no entry if the budget is used up.
+    """Return the entries to repeat in a round.
 
     ``budget`` is the maximum number of requests of all episodes together. The round ends
     when the rest of the budget is too small for another episode. Only earlier rounds affect the

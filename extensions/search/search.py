@@ -2,8 +2,8 @@
 
 The algorithm is a depth-first search over a decision tree (DFSDT, Qin et al. 2023, "ToolLLM",
 section 3.3). At each node, the model sees all steps tried at this node and proposes a new one. If
-the model gives up a branch, the search returns to the previous node and asks again. This undoes the
-calls of the branch, because each node has its own copy of the dialogue and the state.
+the model gives up a branch, the search returns to the previous node and asks again. Each node has
+its own copy of the dialogue and the state.
 With one child per node, the search is ReAct. The search never uses the verdict: the model decides
 when a turn ends. The search never undoes a finished turn.
 """
@@ -62,7 +62,7 @@ class TriedAnswer(NamedTuple):
     reply: Reply
     """The answer of the model."""
     heard: Reply
-    """The executed answer, in which the text of ``final_answer`` replaces a call of ``finish``."""
+    """The executed answer, without a call of ``finish``."""
     taken: ExecutedAnswer
     after: Dialogue | None
     """Dialogue after the answer; None if the answer gives up the branch."""
@@ -78,7 +78,7 @@ class SearchObserver:
         """Handle a request; ``trail`` lists the indices of the earlier answers in the branch."""
 
     def turn_over(self, trail: Trail, dialogue: Dialogue, gone: Gone | None) -> None:
-        """Handle the end of a turn; if the model answered the user, ``gone`` is None."""
+        """Handle the end of a turn."""
 
 
 Gone = Literal["give_up", "exhausted"]

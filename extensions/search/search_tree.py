@@ -151,7 +151,7 @@ class AnswerUsage(NamedTuple):
 
 
 class UsageByAnswer(NamedTuple):
-    """Token usage of the undone answers in a search record."""
+    """Token usage in a search record."""
 
     tree: Sequence[AnswerUsage] = ()
 

@@ -59,7 +59,7 @@ class StoredClaim(NamedTuple):
 
 
 class RequestLinkedPlayer(EpisodePlayer):
-    """Player that adds itself to each request, so that the broker can find the player."""
+    """Player that puts a reference to itself into each request."""
 
     @property
     def has_single_turn(self) -> bool:
@@ -251,7 +251,7 @@ class EpisodeBroker:
                 raise NoEpisodeLeft("All episodes are finished, or they belong to other clients.")
             if len(open_ones) - len(free) >= self._limit:
                 raise TooManyEpisodes(
-                    f"All {self._limit} concurrent episodes belong to clients; try again later."
+                    f"All {self._limit} concurrent episodes are in use; try again later."
                 )
             episode = next((each for each in free if each.request), None)
             if episode is not None:

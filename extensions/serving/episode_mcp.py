@@ -75,7 +75,7 @@ Seat = Callable[[Context], "ClientEpisode"]
 
 
 class ClientEpisode:
-    """Current episode of one MCP client, which begins at the first use.
+    """Current episode of one MCP client.
 
     Args:
         name: Name of an episode that the client already has, or None.

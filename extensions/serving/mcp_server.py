@@ -62,7 +62,7 @@ Started = Callable[[str | None, str | None], object]
 SESSION = "mcp-session-id"
 """Header that identifies the client."""
 _STOP_SECONDS = 5.0
-"""Seconds between the end of an idle connection and the end of its session."""
+"""An idle connection ends this long before its session."""
 
 
 Context = ServerRequestContext[Any, Any]

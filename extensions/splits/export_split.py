@@ -25,8 +25,8 @@ class SplitOptions(FoldOptions):
     """Transcripts for training."""
 
     split: KindName | None = option(
-        f"split the transcripts into {TRAINING} and {HELD_OUT} by scenario (`instruction`), "
-        "by backend (`tool`) or by group of backends (`category`)"
+        f"write {TRAINING} and {HELD_OUT}, split by scenario (`instruction`), backend (`tool`) "
+        "or group (`category`)"
     )
 
 
@@ -42,8 +42,7 @@ def check_split(options: Any, own: SplitOptions) -> None:
 def write_parts(options: Any, own: SplitOptions, found: Sequence[TranscriptsOfRun]) -> None:
     """Write the training and the held-out transcripts.
 
-    Raises DataError if a run's data cannot be loaded, a part would be empty, or a file cannot be
-    written.
+    Raises DataError if a part is empty, or if reading or writing fails.
     """
     assert own.split is not None
     fold = own.fold_of(own.split)

@@ -40,8 +40,7 @@ class Fold(NamedTuple):
         The keys are chosen from all multi-turn categories, even if the run uses only some of them.
         If the run has an entry that is not multi-turn, the keys are chosen from all categories.
 
-        Raises DataError if the fold does not exist, or if the data sets have fewer than two keys
-        (such as scenarios).
+        Raises DataError if the fold does not exist, or if there are fewer than two keys.
         """
         keys: set[str] = set()
         for data in datasets:
@@ -62,7 +61,7 @@ class Fold(NamedTuple):
 def is_in_part(keys: Keys, held: Collection[str], *, training: bool) -> bool:
     """Tell whether an entry with these keys is in the training part or in the held-out part.
 
-    In the training part, no key is held out. In the held-out part, all keys are held out.
+    Training entries have no held-out keys. Held-out entries have no other keys.
     """
     return keys.isdisjoint(held) if training else bool(keys) and keys.issubset(held)
 

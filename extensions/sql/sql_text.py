@@ -70,7 +70,7 @@ class DeclaredColumn(NamedTuple):
 
 
 class StatementPart(NamedTuple):
-    """Part of an SQL statement, and the values of its ``?`` placeholders."""
+    """Part of an SQL statement with the values of its placeholders."""
 
     sql: str
     values: tuple[str, ...] = ()
@@ -149,7 +149,7 @@ class FragmentReader:
         return self._piece(given, parameter)
 
     def conditions(self, texts: Sequence[str], *, only_where: bool) -> Conditions:
-        """Parse conditions and join them by AND; a condition that begins with OR is joined by OR.
+        """Parse the conditions and clauses of a statement.
 
         Raises InvalidArgument if a condition or clause is invalid.
 

@@ -208,7 +208,7 @@ class _Authorizer:
     ) -> int:
         changes = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
         named, table = (first or "").casefold(), self._statement.table
-        used = f"this operation: it may only read tables and change {table}"
+        used = f"this operation. Allowed: read tables and change {table}"
         if action == sqlite3.SQLITE_SELECT:
             fits = True
         elif action == sqlite3.SQLITE_READ:
@@ -243,7 +243,7 @@ class _Authorizer:
 
 
 def _moment(name: str, plain: sqlite3.Connection, *args: Cell) -> Any:
-    """Return the result of SQLite's date function ``name``; the date must be explicit."""
+    """Return the result of a date function of SQLite."""
     timed = args[1:2] if name == "strftime" else args[:1]
     if not timed or len(args) > 6 or any(_OF_NOW.fullmatch(str(arg)) for arg in args):
         raise ValueError("the current day is not known")

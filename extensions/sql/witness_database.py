@@ -27,7 +27,7 @@ from trajectories.schema import Category, ExpectedCalls, Trajectory
 NOT_EXECUTED = "not_executed"
 """Provenance field that explains why no database was built for the entry."""
 FUNCTION = "sql_execute"
-"""The environment's name for BFCL's ``sql.execute``."""
+"""Name of ``sql.execute`` in the environment."""
 _QUOTED = re.compile(r"""['"]([A-Za-z_]\w*)['"]""")
 _MAX_TRIED = 1_500
 _LISTS = ("columns", "conditions", "update_values")
@@ -38,7 +38,7 @@ class WitnessError(Exception):
 
 
 class WitnessDatabase(NamedTuple):
-    """Tables of a database, and a call that makes the correct statement."""
+    """Tables of a database, and the expected call."""
 
     tables: Mapping[str, SqlTable]
     call: Call
@@ -75,7 +75,7 @@ def witness(question: str, answer: Mapping[str, Mapping[str, Sequence[Any]]]) ->
     (allowed,) = answer.values()
     given = {name: _value(name, values) for name, values in allowed.items()}
     if not (given.get("sql_keyword") and given.get("table_name")):
-        raise WitnessError("the answer lacks the statement or the table")
+        raise WitnessError("the answer must name the statement and the table")
     call = Call(FUNCTION, (), {name: value for name, value in given.items() if value is not None})
     name = str(given["table_name"])
     if str(given["sql_keyword"]).strip() == "CREATE":
@@ -146,7 +146,7 @@ def _conditions(given: Mapping[str, Any]) -> Iterator[tuple[str, list[Token]]]:
 
 
 def _rows(name: str, columns: Sequence[str], call: Call) -> list[dict[str, Cell]]:
-    """Return two rows that meet all conditions, and more rows, each with one changed column.
+    """Return rows that meet all conditions, and rows that do not.
 
     Raises WitnessError if no row meets the conditions.
     """
@@ -215,7 +215,7 @@ def _build_witness(tables: Mapping[str, SqlTable], call: Call) -> WitnessDatabas
     concerned = len(done["rows"]) if "rows" in done else done.get("changed", 1)
     tests = bool(call.kwargs.get("conditions"))
     if not concerned or (tests and concerned >= size):
-        raise WitnessError("the call affects no row, or its conditions hold for every row")
+        raise WitnessError("the call must affect some rows, but not all rows")
     return WitnessDatabase(tables, call)
 
 

@@ -226,7 +226,6 @@ def list_steps(simulation: Simulation) -> Iterator[Step]:
 
 
 def _written(name: str, side: str) -> str:
-    """Add the caller's side to the name of the other side's function."""
     owners = {tool: each for desk in DESKS.values() for tool, each in _owners(desk)}
     return f"{side}.{name}" if owners.get(name, side) != side else name
 
@@ -238,7 +237,7 @@ def _owners(desk: Any) -> Iterator[tuple[str, str]]:
 
 
 def list_answers(messages: Sequence[DialogueMessage]) -> tuple[str, ...]:
-    """For each message of the agent with text and without calls, return the user's answer."""
+    """Return the user's answer to each text of the agent."""
     found: list[str] = []
     for message in messages:
         if message.role == "assistant" and message.text and not message.calls:

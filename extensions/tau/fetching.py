@@ -147,10 +147,7 @@ def _download() -> bytes:
 
 
 def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
-    """Write the files of the three domains and of the user simulator.
-
-    Each file is written to a folder with the name of its original parent folder.
-    """
+    """Write the files of the three domains and of the user simulator."""
     for name, content in members:
         *_, folder, file = ("", "", *PurePosixPath(name).parts)
         if file.endswith(_SUFFIXES) and folder in (*DOMAINS, "user_simulator"):

@@ -70,7 +70,7 @@ def validate(
 
 
 def validate_all(record: str, fields: Fields, given: Iterable[Any]) -> list[Any]:
-    """Return the validated records; a list that contains other values is returned unchanged."""
+    """Return the validated records."""
     listed = list(given)
     if not all(isinstance(each, Mapping) for each in listed):
         return listed

@@ -1,4 +1,4 @@
-"""Sentences of a scenario in the words of the user: in the first person, addressed to the agent."""
+"""Change the sentences of a scenario into the first person."""
 
 from __future__ import annotations
 

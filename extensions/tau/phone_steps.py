@@ -28,10 +28,7 @@ GOALS = {
     "No Service": ("check_status_bar", "📶"),
     "obile data": ("run_speed_test", "excellent"),
 }
-"""Maps each issue, in tau2's words, to a test function and a regular expression.
-
-A good result of the test matches the regular expression.
-"""
+"""Maps an issue to a test function and a pattern for a good result."""
 
 
 _NEEDS = {

@@ -576,7 +576,6 @@ class RetailDesk(Desk):
 
 
 def _find_smallest_id(ids: Iterable[str]) -> str:
-    """Return the smallest id, which does not depend on the order of the database's keys."""
     found = min(ids, default=None)
     if found is None:
         raise NotFound("User not found")

@@ -134,7 +134,7 @@ def play_truth(entry: TaskEntry, template: DeskSession) -> Simulation:
 
 
 def list_gold_acts(desk: type[Desk], task: ServiceTask) -> list[GoldAct]:
-    """Return the gold actions as acts of an agent that asks for consent before write calls."""
+    """Return the gold actions as acts of the agent."""
     found = []
     for each in (task.criteria.actions if task.criteria else None) or ():
         tool = desk.TOOLS.get(each.name)

@@ -26,7 +26,7 @@ class CallOutcome(NamedTuple):
 
 
 def write_text(value: Any) -> str:
-    """Format a result: strings unchanged, other values as JSON."""
+    """Return a string unchanged, and another value as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 

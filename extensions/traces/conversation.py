@@ -111,7 +111,7 @@ def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
 
 
 def add_results(chats: list[ChatMessage], results: Mapping[str, str]) -> list[ChatMessage]:
-    """Insert results into a conversation that lacks them; ``results`` maps call ids to results."""
+    """Insert the results of calls into a conversation."""
     answered = {chat.get("tool_call_id") for chat in chats}
     found = []
     for chat in chats:

@@ -51,7 +51,7 @@ class ResultDifference(NamedTuple):
 
 
 class TraceFields(NamedTuple):
-    """Trace that an episode was imported from."""
+    """Trace of an imported episode."""
 
     source: str
     """File, line and JSON path."""

@@ -95,7 +95,7 @@ def _event_message(name: str, fields: Json) -> Json:
 
 
 def _indexed_message(fields: object, role: str) -> Json:
-    """Return a message from its fields, in the form of OpenLLMetry or OpenInference."""
+    """Convert a message of OpenLLMetry or OpenInference."""
     held = fields if isinstance(fields, dict) else {}
     inner = held.get("message")
     held = inner if isinstance(inner, dict) else held

@@ -40,7 +40,7 @@ USAGE = {
 _OTHER_OPERATIONS = ("execute_tool", "invoke_agent", "create_agent", "embeddings")
 _ERRORS = (2, "STATUS_CODE_ERROR")
 _MODEL = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
-"""Attributes with the name of the model; the last one is OpenInference's."""
+"""Attributes that contain the model's name."""
 _MAX_DEPTH = 20
 _MAX_DIGITS = 30
 
@@ -55,7 +55,7 @@ class Span(NamedTuple):
     end: int
     attributes: Mapping[str, Any]
     places: Mapping[str, JsonNode]
-    """JSON node of each attribute, by the attribute's name."""
+    """JSON nodes of the attributes."""
 
     @property
     def error(self) -> str | None:

@@ -64,7 +64,7 @@ def play_trace(
 
 
 def _without_notices(turns: Sequence[RecordedTurn]) -> list[RecordedTurn]:
-    """Merge a turn into the previous turn if its prompt contains nothing but notices."""
+    """Merge each turn that has only notices into the turn before it."""
     found: list[RecordedTurn] = []
     for turn in turns:
         if found and all(map(_NOTICE.fullmatch, turn.prompt.splitlines() or [""])):
@@ -135,7 +135,7 @@ class _TracePlayer:
         asked = dialogue.request().messages[shown:]
         said = "\n".join(str(each["content"]) for each in asked if each["role"] == "user")
         if said.split() != turn.prompt.split():
-            self.warnings.append(f"turn {number + 1}: the user message differs from the entry's")
+            self.warnings.append(f"turn {number + 1}: trace and entry have different user messages")
         left = list(turn.answers)
         while left and not dialogue.episode.finished and dialogue.episode.turn == number:
             self._play_answer(number, left.pop(0))

@@ -59,7 +59,7 @@ class UserDialogue(MultiTurnKind):
         return RuleUser.opened(scenario_of(trajectory), "", trial)
 
     def find_problems(self, dataset: Dataset, trajectory: Trajectory) -> Iterator[str]:
-        """Yield an error for each function in `rules.consent` that the entry's backends lack."""
+        """Yield an error for each unknown function in `rules.consent`."""
         known = list_tools(tuple(filter(is_usable, trajectory.environments)))
         for name in rules_of(trajectory).consent:
             if name not in known:
@@ -179,7 +179,7 @@ def describe_fact(fact: Fact) -> str:
 
 
 def read_steps(answers: RecordedAnswers, profile: Profile) -> list[Sequence[Call | MalformedCall]]:
-    """Return the calls of each recorded step; a text becomes a call of ``SAY``."""
+    """Return the calls of each recorded step, including calls of ``SAY``."""
     decode = profile.replies.decoder(answers.mode)
     found: list[Sequence[Call | MalformedCall]] = []
     for step in answers.turns[0] if answers.turns else ():

@@ -50,23 +50,17 @@ class UserOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class UserFeature(RunFeature):
-    """A run feature that adds simulated users.
-
-    Attributes:
-        model_name: Model that plays the user; if None, rules play the user.
-        base_url: Address of the model's server; None means the agent's server.
-        price: US dollars per million tokens of the model; None means the listed price.
-        knobs: Settings of the user's behaviour, which replace the entries' settings.
-        excludes_errors: Whether a mistake of the user turns a failed episode into an error.
-    """
+    """A run feature that adds simulated users."""
 
     extension = NAME
     flag = "--user-model, --user-knobs or --exclude-user-errors"
     model_name: ModelName | None = None
+    """Model that plays the user; None if rules play the user."""
     base_url: str | None = None
     price: PriceList | None = None
     knobs: Mapping[str, Any] | None = None
     excludes_errors: bool = False
+    """Whether an episode with a mistake of the user counts as an error."""
 
     def definition(self) -> JsonObject:
         """Return the settings."""
@@ -99,7 +93,7 @@ class UserFeature(RunFeature):
         return ModelUser(scenario, usual.opening, tools, trial, excludes_errors=excludes)
 
     def wrapped(self, model: Model, plan: RunInputs) -> Model:
-        """Return a model that sends the user's requests to the user's model."""
+        """Return a client for the agent's and the user's model."""
         if self.model_name is None:
             return model
         options = plan.settings.request_options()

@@ -35,7 +35,7 @@ class FidelityCounts(NamedTuple):
     own_wished: int = 0
     """Number of values that the simulated user stated as part of a wish."""
     both_wished: int = 0
-    """Number of these values that both users disclosed in the same message."""
+    """Number of values that both users stated as part of a wish."""
     stops: int = 0
     """Number of dialogues whose endings are compared."""
     same_stops: int = 0
@@ -47,9 +47,9 @@ class FidelityCounts(NamedTuple):
     same_acts: int = 0
     """Number of calls that both users made after the same text of the agent."""
     near_acts: int = 0
-    """Number of recorded calls that the simulated user makes at about the same time."""
+    """Number of recorded calls that the simulated user repeated."""
     near_own_acts: int = 0
-    """Number of simulated calls that the recorded user makes at about the same time."""
+    """Number of calls of the simulated user that were also recorded."""
     lost: int = 0
     """Number of texts of the agent that the simulated user did not understand."""
 
@@ -227,8 +227,8 @@ def pair_similar(dialogues: Sequence[Sequence[OwnCalls]]) -> list[tuple[OwnCalls
 def _compare_calls(user: RuleUser, text: str, own: Sequence[tuple[Call, Result]]) -> OwnCalls:
     """Return the calls of the recorded user and of the simulated user after an agent's text.
 
-    The simulated user gets the recorded results. A call without a recorded result gets an empty
-    result. If the simulated user makes no new call, it gets the next recorded call and its result.
+    A call without a recorded result gets an empty result. If the simulated user makes no new call,
+    it gets the next recorded call and its result.
     """
     left = {str(call): (call, result) for call, result in own}
     theirs, ours = frozenset(left), set[str]()

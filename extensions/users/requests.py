@@ -118,7 +118,7 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
     """Return the calls that an agent's text asks the user to make, in the order of the text.
 
     If the agent offers help, only read calls are returned. If the agent only offers to explain how
-    to check something, no call is returned. Read calls in a list are usually omitted.
+    to check something, no call is returned.
     """
     low = text[-MAX_CHARS:].lower().replace("*", "")
     for odd, plain in (("\u2019", "'"), ("\u201c", '"'), ("\u201d", '"')):
@@ -150,7 +150,6 @@ def find_requests(text: str, steps: Sequence[UserStep]) -> list[StepRequest]:
 
 
 def _specify(heading: Sequence[StepRequest], items: Sequence[StepRequest]) -> Iterator[StepRequest]:
-    """Replace the requests of a heading by the list items on the same topic."""
     for each in heading:
         same = [item for item in items if item.step.topic and item.step.topic == each.step.topic]
         yield from same or [each]
@@ -235,8 +234,8 @@ def _find_changes(earlier: Sequence[str], steps: Sequence[UserStep]) -> list[Ste
 def _split(line: str, is_item: bool) -> list[str]:
     """Split a line into sentences.
 
-    In a list item, a condition is moved before the title. If a sentence ends in a colon after words
-    such as "check the following", the text after the colon stays in the sentence.
+    If a sentence ends in a colon after words such as "check the following", the text after the
+    colon stays in the sentence.
     """
     found = re.split(r"(?<=[a-z)\"'][.!?:;])\s+|(?<=\S\d[.!?:;])\s+", line)
     if is_item and len(found) > 1 and found[0].endswith(":") and _CONDITION.search(found[1]):

@@ -253,7 +253,7 @@ class RuleUser:
         return left[::-1] if self._scenario.knobs.order == "reversed" else left
 
     def _list_unsaid_requests(self) -> list[UserWish]:
-        """Return the requests that a helpful user must still make before the dialogue ends."""
+        """Return the requests that the user has not made yet."""
         if self._scenario.knobs.persona != "helpful":
             return []
         wishes = self._open_wishes("asked")
@@ -389,7 +389,7 @@ def normalize(text: str) -> str:
 
 
 def _must_fail(step: UserStep, done: Sequence[tuple[Call, Result]]) -> bool:
-    """Tell whether a test would fail, judging by the last result."""
+    """Tell whether the last result shows that a test must fail."""
     last = done[-1][1].text.lower() if done else ""
     return bool(step.fails) and re.search(step.fails, last) is not None
 

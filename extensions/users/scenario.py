@@ -19,7 +19,7 @@ class UserFact(NamedTuple):
     """A value that the user knows."""
 
     name: str
-    """Kind of the fact, such as ``email``, or words with which agents ask for it."""
+    """Kind of the fact, such as ``email``."""
     value: str
     opens: bool = False
     """Whether the user's first message contains the fact."""
@@ -34,7 +34,7 @@ class UserWish(NamedTuple):
     ``asked``, or when ``refused``.
     """
     cue: str = ""
-    """The wish answers questions with these words (default: the wish's own words)."""
+    """Words of questions that the wish answers (default: ``text``)."""
 
 
 class UserStep(NamedTuple):
@@ -48,7 +48,7 @@ class UserStep(NamedTuple):
     """The call is unnecessary if an earlier result of the user's calls matches this regular
     expression."""
     needs: str = ""
-    """If the agent's request has a condition, a result must match this regular expression."""
+    """Conditional requests require a result that matches this regular expression."""
     topic: str = ""
     """Topic of the call. The user omits a read call if the agent also requests a change on the same
     topic."""

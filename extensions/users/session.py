@@ -14,7 +14,7 @@ from runner.models.dialogue_user import SAY
 class AnsweringSession(Session):
     """Session that answers ``SAY`` with the next answer of a recorded user.
 
-    Subclasses declare the attribute ``said`` in ``__slots__``.
+    A subclass needs ``said`` in its ``__slots__``.
     """
 
     __slots__ = ()

@@ -54,9 +54,9 @@ def _describe_fidelity(figures: RunFigures) -> str | None:
         return "; a model plays the user, and the fidelity of this model is not measured"
     known = _measured()
     return (
-        f"; rules simulate the user; agreement with the users of {known['dialogues']} dialogues:"
-        f" facts {known['facts_f1']:.2f} (F1), stops {known['same_stops']:.0%},"
-        f" calls {known['calls_recall']:.0%} (recall)"
+        "; rules simulate the user. Agreement with recorded users:"
+        f" {known['facts_f1']:.2f} F1 of facts, {known['same_stops']:.0%} of stops,"
+        f" {known['calls_recall']:.0%} of calls"
     )
 
 

@@ -65,7 +65,7 @@ class ChatRoom:
         source: Callable[[], Dataset],
     ) -> None:
         if not model.plays_entries:
-            raise DataError("--model", "a recorded run cannot chat; use turnwise replay")
+            raise DataError("--model", "you cannot chat with a recorded run; use turnwise replay")
         if model.is_scripted:
             ScriptedBehaviour.named(model)
         self.model = model

@@ -92,7 +92,7 @@ class _RequestGuard:
 
 
 class _Server(uvicorn.Server):
-    """Web server that leaves Ctrl-C to the event loop."""
+    """Web server that does not handle Ctrl-C."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

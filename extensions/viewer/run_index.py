@@ -39,8 +39,7 @@ class RunUsage(NamedTuple):
     p50: float | None
     """Median latency in seconds; None for fewer than two requests."""
     told: Mapping[str, float | None] | None
-    """Share of the required information that was reported, by table column; None if no answer
-    texts are recorded."""
+    """Maps a table column to the share of reported information."""
 
 
 class CorrectedScore(NamedTuple):

@@ -146,7 +146,7 @@ def several_json(comparisons: Sequence[RunComparison]) -> dict[str, Any]:
 
 
 def flips(comparisons: Sequence[RunComparison]) -> Iterator[FlippedEntry]:
-    """Yield, in the data set's order, the entries whose pass rate differs between runs."""
+    """Yield the entries whose pass rate differs between runs."""
     for entries in zip(*(each.entries for each in comparisons), strict=True):
         trials = [entries[0].first, *(each.second for each in entries)]
         if len({list(each).count(None) / len(each) for each in trials}) > 1:

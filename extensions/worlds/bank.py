@@ -27,7 +27,7 @@ Days = Annotated[int, Field(ge=1, le=366)]
 HOLD_ABOVE = 100_000
 """A payment to a new receiver is held if it exceeds this amount in cents."""
 HOLD_MINUTES = LIMIT_MINUTES = 24 * 60
-"""Minutes until a held payment is sent, or until a higher limit applies."""
+"""Delay of held payments and higher limits."""
 _MINUTES_PER_DAY = 24 * 60
 
 

@@ -134,7 +134,7 @@ class Office(World):
         self.meetings = {**self.meetings, id: {**meeting, **changes}}
 
     def check_free(self, start: str, minutes: int, moved: str = "") -> None:
-        """Raise Refused if the time is in the past or overlaps another planned meeting."""
+        """Raise Refused if a meeting cannot be planned for this time."""
         now = self.world(WorldClock).now
         read_moment(start)
         if start < now:

@@ -121,7 +121,7 @@ class Storefront(Backend):
 
     @classmethod
     def references(cls, config: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-        """Yield an error for each existing order number that the counter will reach."""
+        """Yield an error for each order number at or above the counter."""
         yield from find_reused_ids(config, "orders", "next_order")
 
     @classmethod

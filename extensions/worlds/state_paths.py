@@ -1,7 +1,6 @@
 """Paths into a session's state, such as ``Inventory.items.tea.stock``.
 
-A path begins with a backend and one of its public fields. A change replaces values; it never
-changes a value in place.
+A path begins with a backend and one of its public fields. A change never modifies the old value.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ _MAX_WAIT = 366 * 24 * 60
 _MAX_EVENTS = 5_000
 """Maximum events in one call or between two turns."""
 _MAX_HAPPENED = 5_000
-"""Maximum number of past events. At this number, ``wait`` is refused, so the state stays small."""
+"""Maximum number of past events."""
 _READERS: Sequence[Literal["agent", "user"]] = ("agent", "user")
 
 

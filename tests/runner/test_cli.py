@@ -534,7 +534,7 @@ def test_statements_that_cannot_be_executed_are_named(turnwise, bfcl_folder):
     sql = (*EVAL, "--dataset", f"bfcl:{bfcl_folder}", "--category", "sql")
     strict = turnwise(*sql, "--profile", "strict")
     said = "1 SQL entries cannot be executed, so their calls are compared; for example, sql_0: "
-    assert f"{said}the answer lacks the statement" in strict.err
+    assert f"{said}the answer must name the statement" in strict.err
     assert said not in turnwise(*sql).err
 
 

@@ -1,4 +1,4 @@
-"""Command ``turnwise log``: sends a run to an experiment tracker."""
+"""Command that sends a run to an experiment tracker."""
 
 from __future__ import annotations
 

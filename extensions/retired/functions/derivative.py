@@ -1,7 +1,7 @@
-"""Derivative of a function of x given as text, by automatic differentiation.
+"""Automatic differentiation of a function of x.
 
-The text is parsed and never run; numbers, x, arithmetic and parentheses are allowed. Each part is
-evaluated with its slope, so equivalent functions differ by rounding only.
+The function is a text, which is parsed and never run. The text can contain numbers, x, arithmetic
+and parentheses.
 """
 
 from __future__ import annotations

@@ -496,4 +496,4 @@ _SERVICES: Mapping[str, Callable[[Sequence[str], Parameters], Reply]] = {
     "api.zippopotam.us": _postcodes,
     "real-time-amazon-data.p.rapidapi.com": _products,
 }
-"""Handlers by host, called with path parts and query."""
+"""Maps a host to its handler."""

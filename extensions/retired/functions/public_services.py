@@ -1,4 +1,4 @@
-"""Functions of public web services, under the names of BFCL's retired executable entries.
+"""Functions of public web services for BFCL's retired executable entries.
 
 Each function sends one request and returns one value of the answer. Without a network sender, the
 fixture answers. Every result then says that it comes from the fixture.
@@ -19,7 +19,7 @@ from extensions.retired.functions.web import Sender, WebRequest
 
 _MAX_TEXT_CHARS = 200
 _RAPID_API = "YOUR-RAPID-API-KEY"
-"""Placeholders of keys, which the network sender replaces."""
+"""Placeholder for the API key."""
 
 
 def _of_product(

@@ -49,7 +49,7 @@ class RestConfig(TypedDict, total=False):
     """Initial config of the REST client."""
 
     answers: dict[str, Any]
-    """Maps a URL with a sorted query to a response body; used if the client has no sender."""
+    """Maps a URL with a sorted query to a response body."""
 
 
 def _asking(method: str, does: str, returned: str, answer: str) -> Callable[..., dict[str, Any]]:
@@ -284,8 +284,7 @@ def _filled(url: str, path_params: Mapping[str, str | int] | None) -> str:
     places = _PLACEHOLDER.findall(url)
     if sorted({*places}) != sorted(path_params):
         raise InvalidArgument(
-            f"path_params has {', '.join(path_params)[:200] or 'nothing'}, but "
-            f"the URL has {', '.join(places) or 'no path parameters'}."
+            f"path_params must have the path parameters of the URL ({', '.join(places) or 'none'})."
         )
     try:
         written = {name: quote(str(value), safe="") for name, value in path_params.items()}

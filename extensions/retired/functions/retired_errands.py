@@ -15,15 +15,15 @@ from envs.state import cut_repr
 from extensions.library.bounds import check_between, check_count, check_numbers, whole
 
 _ACTIVITY = {1: 1.2, 2: 1.375, 3: 1.55, 4: 1.725, 5: 1.9}
-"""Maps the level of activity to a factor for the energy spent at rest."""
+"""Energy factor for each level of activity."""
 _SEX = {"male": 5, "female": -161, "other": -78}
 """Maps the sex to a constant of the Mifflin-St Jeor formula."""
 _GOAL = {"lose": -500, "maintain": 0, "gain": 500}
-"""Daily kilocalories that each goal adds to a person's energy expenditure."""
+"""Daily kilocalories to add for each goal."""
 
 
 class RetiredErrands(Backend):
-    """Investments, loans, orders, bookings and meals of BFCL's retired executable entries."""
+    """Functions for investments, loans, orders, bookings and meals."""
 
     Config = NoConfig
 

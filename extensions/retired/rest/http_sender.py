@@ -185,7 +185,7 @@ _WAITS = ("connect", "read", "write", "pool")
 
 
 def _content(response: httpx.Response) -> bytes:
-    """Return an answer's content, but at most one byte more than the limit.
+    """Return the content of an answer, cut if it is too long.
 
     Raises Refused if the content is encoded.
     """
@@ -292,7 +292,7 @@ def _place(host: str) -> str:
 
 
 def _is_local(host: str) -> bool:
-    """Tell whether a host is this machine, without a name lookup."""
+    """Tell whether a host name or address means this machine."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     return _is_address(host) and ip_address(host).is_loopback

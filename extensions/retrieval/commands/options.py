@@ -20,7 +20,7 @@ METHOD_NOTES = """\
 rankings:
   default         bm25 and chars, merged by rank
   chars           character n-grams
-  embed:URL#MODEL an OpenAI-compatible server of embeddings
+  embed:URL#MODEL an OpenAI-compatible embedding server
   local:PATH      a model folder of sentence-transformers or fastembed
   trained:FOLDER  a result of turnwise retrieve train
 """

@@ -34,7 +34,7 @@ NOTES = (
     "Without --encoder, the command trains a linear layer over words and character n-grams (extra: "
     "lexical). With --encoder, the command trains an encoder with sentence-transformers (extra: "
     "training). To rank functions with the trained model, use --by trained:FOLDER. The trained "
-    "model ranks the functions that training queries need. Other functions keep their lexical "
+    "model ranks only the functions in its training data. Other functions keep their lexical "
     "rank. To rank all functions with the encoder, use --by local:FOLDER/epochs/N.\n"
 )
 
@@ -76,7 +76,7 @@ class _TrainingOptions:
     seed: int = option(
         "seed of the initial weights and the query order", "S", default=0, read=index
     )
-    epochs: int | None = option("epochs (default: 6; 5 for an encoder)", "N", read=positive)
+    epochs: int | None = option("epochs (default: 6, or 5 with --encoder)", "N", read=positive)
     batch: int = option(
         "batch size, in queries (layer) or pairs (encoder)", "N", default=32, read=positive
     )
@@ -146,12 +146,14 @@ class Options(_TrainingOptions, _SplitOptions, CorpusOptions, JsonOption):
             value, then = vars(self)[member.name], typed.get(member.name)
             if member.name in typed and value not in (member.default, then):
                 [flag] = flags_of(member)
-                raise DataError(flag, f"is {value}, but the training started with {then}")
+                raise DataError(
+                    flag, f"is {value} now, but was {then} at the start; leave out the option"
+                )
         return before
 
 
 _USUAL = ("epochs", "rate", "dim", "negatives", "tokens")
-"""Options with different defaults for a linear layer and an encoder."""
+"""Options whose default depends on the kind of model."""
 _LAYER = TrainingSettings(
     kind="linear",
     queries=(),

@@ -115,7 +115,7 @@ class Options(
         "TOML file with prompts; its table [search] has the prompts of the search", "FILE"
     )
     seed: int | None = option(
-        "seed S for sampling and scripted errors; episode k, counted from 0, uses S+k (default: 0)",
+        "seed of the first episode; each later episode adds 1 (default: 0)",
         "S",
         read=index,
     )
@@ -235,15 +235,15 @@ def _methods(options: Options, plan: RunInputs) -> list[_Method]:
 
 
 def _print_estimate(methods: Sequence[_Method], trajectories: Sequence[Trajectory]) -> None:
-    """Print the number of requests for a model without errors, and the maximum number."""
+    """Print the expected and the maximum number of requests."""
     guess = estimate(jobs_of(trajectories, 1), lambda t: methods[0].plan.style(t).toolbox.size)
     searches = [each for each in methods if each.folder != REPEATED]
     most = sum(reference_of(each.plan).max_calls for each in searches)
-    repeated = "; ReAct@N makes at most as many requests as the tree search"
+    repeated = ". ReAct@N adds no more requests than the tree search"
     say(
         f"{len(trajectories)} entries, {len(searches)} methods. A model without errors needs "
         f"{len(searches) * guess.requests} requests and about {len(searches) * guess.tokens} "
-        f"prompt tokens. With errors, the model makes at most {most * len(trajectories)} requests"
+        f"prompt tokens. The maximum is {most * len(trajectories)} requests"
         f"{repeated if len(searches) < len(methods) else ''}"
     )
 
@@ -286,7 +286,7 @@ def _search(
 def _check_definitions(methods: Sequence[_Method], folder: Path, options: Options) -> None:
     """Check that all existing runs can be resumed.
 
-    Raises DataError if a run has another definition or cannot be read.
+    Raises DataError if a run cannot be resumed.
     """
     for _, place, plan in methods:
         there = folder / place
@@ -401,7 +401,9 @@ def _report(
             say(line)
         if folder is not None:
             last = folder / (DFSDT if options.children > 1 else REACT)
-            say(f"runs in {folder}; next: turnwise report {quote(str(last))} -o report.html")
+            say(
+                f"The runs are in {folder}. Next: turnwise report {quote(str(last))} -o report.html"
+            )
     deciding = [entry.deciding for method in found for entry in method.entries]
     failed = [record for record in deciding if record.verdict is None]
     for record in failed:

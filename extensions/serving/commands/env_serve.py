@@ -147,7 +147,9 @@ def _serve_episodes(options: Options) -> int:
     given = ("NAME", options.environments), ("--config", options.config)
     for name, value in (*given, ("--control", options.control)):
         if value not in ((), None):
-            raise DataError(name, "is for a session; leave out the options that choose entries")
+            raise DataError(
+                name, "cannot be combined with options that choose entries; remove one of them"
+            )
     with require_extra("serve", "env serve"):
         service = episode_run.EpisodeServerSettings(
             options.http, options.max_sessions, options.idle, options.hide_verdict

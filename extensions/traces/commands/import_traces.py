@@ -162,7 +162,7 @@ def _read_traces(options: Options) -> list[RecordedTrace]:
 def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode]:
     """Return the traces with their entries and trials.
 
-    Raises DataError if a trace has no entry or an unknown one, or if a trial occurs twice.
+    Raises DataError if a trace has no known entry, or if a trial occurs twice.
     """
     found: list[Episode] = []
     taken: dict[tuple[str, int], str] = {}
@@ -181,7 +181,7 @@ def _episodes(traces: Sequence[RecordedTrace], dataset: Dataset) -> list[Episode
         first_free[name] = free
         key = name, free if trace.trial is None else trace.trial
         if key in taken:
-            trace.node.refuse(f"trial {key[1]} of {name} occurs twice: here and at {taken[key]}")
+            trace.node.refuse(f"trial {key[1]} of {name} is also at {taken[key]}; keep one")
         taken[key] = trace.node.source
         found.append((dataset.trajectories[name], key[1], trace))
     return found
@@ -222,8 +222,7 @@ def _play(
         feature = plan.feature(ImportRunFeature)
         assert feature is not None
         rule = "recorded results" if feature.reference.trust_results else "results of the execution"
-        differ = "1 result differs" if total == 1 else f"{total} results differ"
-        say(f"{differ} from the recorded results; the verdicts use the {rule}")
+        say(f"Differences from the recorded results: {total}. The verdicts use the {rule}.")
     return records
 
 

@@ -33,7 +33,7 @@ class Options(DatasetOption, JudgingOptions):
 
     run: Path = argument("run folder, result file, or folder of result files", "RUN")
     verdicts: Path | None = option(
-        "file or folder with verdicts (default for result files: verdicts.jsonl beside them)",
+        "file or folder with the verdicts (default for result files: verdicts.jsonl)",
         "PATH",
     )
     mode: Mode | None = option(

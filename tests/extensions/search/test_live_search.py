@@ -52,7 +52,7 @@ def test_what_was_undone_is_on_record_and_counts_among_the_tokens(
     errs_once: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(asking(errs_once, "--run-dir", str(tmp_path))) == 0
-    assert f"runs in {tmp_path}" in capsys.readouterr().out
+    assert f"The runs are in {tmp_path}" in capsys.readouterr().out
     for line in records(tmp_path / "dfsdt"):
         search = line["extensions"]["search"]
         assert line["outcome"] == "passed"

@@ -204,7 +204,7 @@ def test_a_token_is_shown_where_none_is_given() -> None:
         (["TicketApi"], "NAME: $.TicketApi: unknown backend"),
         (["--trajectory", "nothing"], "ID: 'nothing' is not in turnwise"),
         (["TicketAPI", "--trajectory", "x"], "NAME: cannot be combined with --trajectory"),
-        (["TicketAPI", "--dataset", "bfcl"], "NAME: is for a session"),
+        (["TicketAPI", "--dataset", "bfcl"], "NAME: cannot be combined with options"),
         (["--config", "missing.json"], "missing.json: cannot be read: No such file"),
     ],
 )

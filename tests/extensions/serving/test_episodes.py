@@ -487,10 +487,10 @@ def test_an_idle_client_is_an_error_that_a_resumed_run_repeats(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["TicketAPI", "--limit", "1"], "NAME: is for a session"),
+        (["TicketAPI", "--limit", "1"], "NAME: cannot be combined with options"),
         (["TicketAPI", "--run-dir", "x"], "--run-dir: this option needs entries"),
         (["--trajectory", "x", "--limit", "1"], "--limit: this option needs entries"),
-        (["--category", "base", "--control", "0"], "--control: is for a session"),
+        (["--category", "base", "--control", "0"], "--control: cannot be combined with options"),
         (["TicketAPI", "--faults", "rate=0.5"], "--faults: this option needs entries"),
         (["--category", "base", "--drift", "move"], "--drift"),
     ],

@@ -93,8 +93,8 @@ def test_one_value_that_should_be_in_a_list_is_put_in_one() -> None:
         ({"conditions": [["name = Rex"]]}, "the statement is refused: SQLite says: no such column"),
         ({"conditions": [["name = 'Rex"]]}, "a quote that is not closed"),
         ({"conditions": [["weight > 5", "weight < 5"]]}, "no row meets"),
-        ({"conditions": [["1 = 1"]]}, "its conditions hold for every row"),
-        ({"table_name": [""]}, "the answer lacks the statement or the table"),
+        ({"conditions": [["1 = 1"]]}, "some rows, but not all rows"),
+        ({"table_name": [""]}, "the answer must name the statement and the table"),
     ],
 )
 def test_where_nothing_tells_the_reason_is_named(allowed: dict[str, Any], why: str) -> None:

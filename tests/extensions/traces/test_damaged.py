@@ -263,7 +263,7 @@ def test_trials_must_differ(tmp_path: Path, desk: Path, capsys: pytest.CaptureFi
     path = tmp_path / "traces.jsonl"
     path.write_text(f"{json.dumps(openai())}\n{json.dumps(openai())}\n")
     line = refusal(path, "openai", desk, capsys)
-    assert f"{path}:2: $: trial 0 of desk_0 occurs twice: here and at {path}:1" in line
+    assert f"{path}:2: $: trial 0 of desk_0 is also at {path}:1; keep one" in line
 
 
 def test_free_trials_are_found_in_one_pass(tmp_path: Path, desk: Path) -> None:

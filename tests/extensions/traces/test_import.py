@@ -335,7 +335,7 @@ def test_results_that_differ_are_reported_call_by_call(
     shown = capsys.readouterr().out
     assert "desk_0, turn 2, get_ticket(ticket_id=1): returns" in shown
     assert '"Closed"' in shown
-    assert "2 results differ from the recorded results; the verdicts use the results of" in shown
+    assert "Differences from the recorded results: 2. The verdicts use the results of" in shown
     [record] = read(ours).values()
     assert record.outcome == "passed"
     assert json.loads(record.steps[2].results[0]) == MADE
@@ -392,7 +392,7 @@ def test_other_words_of_the_user_give_a_warning(
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(messages))
     folder = imported(path, "openai", "--dataset", str(desk), "--entry", "desk_0")
-    assert "turn 2: the user message differs" in capsys.readouterr().err
+    assert "turn 2: trace and entry have different user messages" in capsys.readouterr().err
     assert [each.outcome for each in read(folder).values()] == ["passed"]
 
 

@@ -272,7 +272,7 @@ def test_messages_are_checked(room: Rooms) -> None:
         chats.send({"chat": "no", "text": "Go."})
     with pytest.raises(DataError, match="no finished answer"):
         chats.save({"chat": key})
-    with pytest.raises(DataError, match="recorded run cannot chat"):
+    with pytest.raises(DataError, match="cannot chat with a recorded run"):
         room("replay:runs/mine")
 
 
@@ -303,7 +303,7 @@ def test_a_viewer_without_a_model_says_how_to_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--model", "replay:x"], "a recorded run cannot chat"),
+        (["--model", "replay:x"], "you cannot chat with a recorded run"),
         (["--model", "scripted:7"], "there is no scripted model '7'"),
         (["--model", "oracel"], "did you mean oracle?"),
         (["--model", "m", "--base-url", "http://x/v1", "--max-cost", "1"], "the price of m"),

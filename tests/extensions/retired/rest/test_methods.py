@@ -95,8 +95,8 @@ def test_each_method_is_answered(call: str, expected: dict[str, Any]) -> None:
         (f"http_put(url='{BASE}/readers/r-100', json={{'phone': '1'}}, headers={KEY})", "PATCH"),
         (f"http_patch(url='{BASE}/readers/r-100', json=[1], headers={KEY})", "status 400"),
         (f"http_delete(url='{BASE}/books/1', headers={KEY})", "status 404"),
-        (f"http_get(url='{BASE}/books/{{id}}', path_params={{'no': 3}})", "the URL has id"),
-        (f"http_get(url='{BASE}/books', path_params={{'no': 3}})", "no path parameters"),
+        (f"http_get(url='{BASE}/books/{{id}}', path_params={{'no': 3}})", "of the URL (id)"),
+        (f"http_get(url='{BASE}/books', path_params={{'no': 3}})", "of the URL (none)"),
         (f"http_get(url='{BASE}/books/{{id}}', path_params={{'id': '../rooms'}})", "status 404"),
         (
             f"http_put(url='{BASE}/x', json='{'x' * 20_001}')",

@@ -104,5 +104,5 @@ def test_bad_input_is_one_line(words: tuple[str, ...], why: str, capsys: Capture
 def test_a_corpus_that_lacks_what_queries_need_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "tools.json"
     path.write_text(json.dumps([{"name": "a", "description": "b"}]), encoding="utf-8")
-    with pytest.raises(DataError, match="every query of exec needs a function"):
+    with pytest.raises(DataError, match="no query of exec fits the corpus"):
         run("retrieve evaluate", "--queries", "exec", "--corpus", path)

@@ -170,12 +170,12 @@ def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> N
         (("--retrieve", "top=0"), "is not a positive number"),
         (("--retrieve", "top=-1"), "is not a positive number"),
         (("--retrieve", "best=3"), "is not one of backends=N"),
-        (("--retrieve", "top=3+more"), "+needs is only possible after top=N"),
-        (("--retrieve", "backends=3+needs"), "+needs is only possible after top=N"),
+        (("--retrieve", "top=3+more"), "use +needs only after top=N"),
+        (("--retrieve", "backends=3+needs"), "use +needs only after top=N"),
         (("--retrieve", "top=+needs"), "is not a positive number"),
         (
             ("--retrieve", "search=3", "--retrieve-by", "embed:http://127.0.0.1:9/v1#m"),
-            "cannot use the ranking `embed`, which is computed before the run",
+            "cannot use the ranking `embed`; choose another",
         ),
         (
             ("--retrieve", "top=3", "--vary", "tools=need,5"),

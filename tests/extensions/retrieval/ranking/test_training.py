@@ -254,7 +254,7 @@ def test_a_training_goes_on_as_it_began(tmp_path: Path) -> None:
     words = (*material(tmp_path), *SMALL)
     folder = tmp_path / "run"
     train(folder, *words)
-    with pytest.raises(DataError, match="is 9, but the training started with 3"):
+    with pytest.raises(DataError, match="is 9 now, but was 3 at the start"):
         train(folder, "--resume", "--epochs", 9)
     asked = tmp_path / "asked.jsonl"
     asked.write_text(asked.read_text().replace("petrol", "water"), encoding="utf-8")

@@ -114,7 +114,7 @@ def test_a_dry_run_says_what_would_be_asked(capsys, tmp_path):
     asked = react["requests"] + dfsdt["requests"]
     assert told.startswith("12 entries, 2 methods. A model without errors needs ")
     assert f" needs {asked} requests and about " in told
-    assert f"at most {2 * 50 * 12} requests; ReAct@N makes at most" in told
+    assert f"maximum is {2 * 50 * 12} requests. ReAct@N adds no more" in told
 
 
 def test_a_folder_is_not_searched_twice_nor_gone_on_with_where_there_is_nothing(capsys, tmp_path):
