@@ -26,7 +26,7 @@ class Options:
         "folder of scenarios NAME.json (default: the built-in ones)", "DIR", default=SCENARIOS
     )
     chars: int | None = option(
-        "total characters of results in a long-context entry (default: depends on the id)",
+        "total characters of results per long-context entry (default: 24000 or 60000)",
         "N",
         read=positive,
     )
