@@ -326,7 +326,7 @@ def _add_option(group: Any, member: Field[Any], hint: Any) -> None:
         group.add_argument(*names, dest=member.name, action="store_true", **how)
         return
     choices = about.choices or (get_args(kind) if get_origin(kind) is Literal else None)
-    read = about.read or (kind if kind in (int, float, Path) else None)
+    read = about.read or {int: int, float: float, Path: _read_path}.get(kind)
     how |= {"metavar": about.metavar, "choices": choices, "type": read}
     if about.positional:
         least = ("+" if required else "*") if many else (None if required else "?")
@@ -338,6 +338,12 @@ def _add_option(group: Any, member: Field[Any], hint: Any) -> None:
         group.add_argument(*names, dest=member.name, nargs="?", const=about.bare, **how)
     else:
         group.add_argument(*names, dest=member.name, required=required, **how)
+
+
+def _read_path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("the path is empty")
+    return Path(text)
 
 
 def _value_type(hint: Any) -> tuple[Any, bool]:

@@ -360,6 +360,19 @@ def test_what_is_no_command_is_one_line(
     assert err.startswith(message)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [["eval", "--model", "null", "--run-dir", ""], ["table", ""], ["eval", "--resume="]],
+)
+def test_an_empty_path_is_not_the_current_folder(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert "the path is empty" in capsys.readouterr().err
+
+
 def test_the_help_groups_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
