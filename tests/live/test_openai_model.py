@@ -500,7 +500,7 @@ def test_a_redirect_to_another_server_is_refused_and_no_key_goes_there(server: F
         place = f"{other.base_url}/chat/completions?token=abc"
         server.answer = lambda _: Answer(status=307, headers=(("location", place),))
         options = RequestOptions(base_url=server.base_url, extra_headers={"X-Api-Key": KEY})
-        with pytest.raises(FatalError, match="pass its address as --base-url") as caught:
+        with pytest.raises(FatalError, match="to send your key there, use --base-url") as caught:
             talk(OpenAIModel("fake", options), exhaust_redirects)
         assert other.base_url.removesuffix("/v1") in str(caught.value)
         assert "abc" not in str(caught.value)
