@@ -131,7 +131,7 @@ class Debugger(PaneScreen):
         self.action_view(_VIEWS[following % len(_VIEWS)])
 
     def action_edit(self) -> None:
-        """Ask the user for a call, and start a branch with it in place of the current call."""
+        """Ask the user for a call that replaces the current one."""
         traced = self.stepper.moment.traced
         if traced is None:
             self.draw("No call to edit; press j or k to select a call.")

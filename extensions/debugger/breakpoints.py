@@ -34,10 +34,7 @@ _KEYS = ("turn", "step", "call")
 _OUTPUT_FLAGS = ("--json", "--only-diff", "--turn", "--step")
 """Options of ``replay`` that print only a part of the episode, or print it as JSON."""
 _STOPS_AT_ONCE = sys.version_info >= (3, 13)
-"""Whether pdb stops at ``breakpoint()`` itself instead of the line after it.
-
-The breakpoint is placed so that one ``step`` enters the backend's function in every Python version.
-"""
+"""Before Python 3.13, pdb stops at the line after ``breakpoint()``."""
 _MAX_DIGITS = 6
 
 
@@ -46,8 +43,7 @@ class BreakpointOptions:
     """Breakpoints."""
 
     places: tuple[str, ...] = option(
-        "open a debugger before a call, counted from 1: turn=2,step=1 or turn=2,step=1,call=3; "
-        "repeatable",
+        "open a debugger before a call, such as turn=2,step=1 or turn=2,step=1,call=3; repeatable",
         "PLACE",
         default=(),
         flags=("--break",),

@@ -68,7 +68,7 @@ def heading(stepper: Stepper, source: str) -> Content:
 
 
 def tabs(names: Iterable[str], shown: str) -> Content:
-    """Return the line of view names and keys; the current view is highlighted."""
+    """Return the line with the names of all views."""
     return Content.assemble(
         *(
             (f" {key} {name} ", "reverse" if name == shown else _FAINT)
@@ -88,7 +88,7 @@ def marked(text: Content, wanted: str) -> Content:
 
 
 def call_view(stepper: Stepper) -> Content:
-    """Return what happens at the moment: messages, a call or an answer, with state changes."""
+    """Return the view of one moment: a message, a call or an answer."""
     turn, kind = stepper.turn, stepper.moment.place.kind
     if kind == "start":
         events = _events(stepper.moment)
@@ -179,7 +179,7 @@ def _made(stepper: Stepper) -> list[Part]:
 
 def _events(moment: EpisodeMoment) -> list[Part]:
     return [
-        (f"event, to {each.to or 'nobody'}: {_shown(str(each), _MAX_CHARS)}\n", _NEW)
+        (f"event for {each.to or 'nobody'}: {_shown(str(each), _MAX_CHARS)}\n", _NEW)
         for each in moment.notices
     ]
 

@@ -14,7 +14,7 @@ _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _DEPTH = 8
 """Maximum depth of a schema; deeper parts become objects with arbitrary fields."""
 _MAX_PARTS = 2_000
-"""Maximum number of schema parts of a function. The limit stops files that refer to themselves."""
+"""Maximum number of schema parts of a function."""
 _MAX_FILE_PARTS = 200_000
 """Maximum number of schema parts in a file, after its references are expanded."""
 _MAX_NODES = 300_000

@@ -1,7 +1,7 @@
 """Typed stub modules, drafted from untrusted function documents.
 
-From the documents, a module takes only sanitized names, sanitized docstrings, and known types. A
-module with code other than stubs is refused before it is imported.
+Names and docstrings from the documents are sanitized. A module with code other than stubs is
+refused before it is imported.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class Levels(NamedTuple):
     """Level by axis."""
     seed: int = 0
     latin: str | None = None
-    """Axis whose levels get different entries; None if every level gets all entries."""
+    """Axis that divides the entries among its levels, if any."""
     dealt: tuple[str, ...] = ()
     """Levels of the axis in ``latin``. Each level gets an equal share of the entries."""
 
@@ -340,7 +340,7 @@ def _check_level(axis: str, level: str) -> None:
     hint = suggest_name(level, AXES[axis])
     numbers = {
         "tools": " or a number",
-        "context": " or any number of thousands of tokens, such as 8k",
+        "context": " or a length in tokens, such as 8k",
     }
     more = numbers.get(axis, " or a file" if axis in _TAKES_FILES else "")
     known = f"; the levels are {', '.join(AXES[axis])}{more}"

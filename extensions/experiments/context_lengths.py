@@ -24,7 +24,7 @@ _TOLERANCE = 0.1
 """Maximum relative difference between requested and actual length."""
 _ROUNDS = 8
 _resized: dict[tuple[str, str, int], Trajectory | None] = {}
-"""Cache of resized entries by data set, id and length; an experiment uses each entry twice."""
+"""Resized entries; the key consists of data set, id and length."""
 
 
 class ContextEntries(Mapping[str, Trajectory]):
@@ -39,7 +39,7 @@ class ContextEntries(Mapping[str, Trajectory]):
         self._made: dict[str, Trajectory] = {}
 
     def __getitem__(self, id: str) -> Trajectory:
-        """Return the entry with the requested length, or unchanged if this length is impossible."""
+        """Return the entry, with the requested length if possible."""
         if id not in self._made:
             entry = self._dataset.trajectories[id]
             self._made[id] = self.resized(id) or entry

@@ -70,7 +70,7 @@ def _axis_lines(axis: AxisScore, *, paired: bool) -> Iterator[str]:
             f"of functions (95% {low:+.2f} to {high:+.2f})"
         )
     if axis.bias is not None:
-        meaning = "0: the place in the list has no influence; maximum: 1"
+        meaning = "0 is no bias, 1 is the maximum"
         yield f"position bias {axis.bias:.3f} ({meaning})"
 
 

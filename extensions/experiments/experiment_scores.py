@@ -1,4 +1,4 @@
-"""Metrics of an experiment on the list of functions, for each level.
+"""Metrics of an experiment, for each level.
 
 The text report, the CSV file, the JSON file and the HTML page show these metrics.
 """
@@ -49,7 +49,7 @@ class RecordedAxis(NamedTuple):
 
     axis: str
     rest: Mapping[str, str]
-    """Levels of all axes except ``axis``."""
+    """Levels of the other axes."""
     runs: Mapping[str, str]
     """Run folder by level. The first run is the baseline."""
 

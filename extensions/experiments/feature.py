@@ -63,7 +63,7 @@ class VaryFeature(RunFeature):
         return ScriptedModel(plan, self.levels)
 
     def restored(self, dataset: Dataset, ids: Collection[str]) -> Dataset:
-        """Return the data set with the functions that the run's levels determine.
+        """Apply the run's levels to the data set.
 
         Raises DataError if a level names a file that cannot be read.
         """

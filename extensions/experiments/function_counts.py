@@ -316,7 +316,7 @@ def _add_documents(
 
 
 def _fits(document: Document, expects: ExpectedCalls, own: Sequence[Document]) -> bool:
-    """Tell whether a function cannot be a distractor."""
+    """Tell whether this function could also fulfil the request."""
     names = {_plain(each["name"]) for each in expects.functions}
     if _plain(document["name"]) in names:
         return not any(document is each for each in expects.functions)

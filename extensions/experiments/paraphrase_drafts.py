@@ -27,7 +27,6 @@ Include every parameter that is described here, and use its name as the key.
 """
 
 NOT_REACHED = "the command stopped before it sent these requests"
-"""Error text for a function whose requests were not sent before the command stopped."""
 
 
 class ParaphraseDraft(NamedTuple):

@@ -90,7 +90,7 @@ def read_rewordings(path: Path) -> Mapping[str, RewordedMessages]:
                 for texts in turns
             ):
                 if id in found:
-                    raise DataError(where, f"the id {id!r} is a duplicate")
+                    raise DataError(where, f"the id {id!r} occurs twice")
                 found[id] = RewordedMessages(turns, where)
             case _:
                 raise DataError(where, 'must have "id" and "turns", a list of lists of strings')

@@ -33,10 +33,7 @@ from trajectories.dataset import Dataset
 from trajectories.replay_queries import list_own_functions
 from trajectories.schema import Trajectory
 
-_REASON = (
-    "no distractor function is available, the file of texts has no valid text for the entry, "
-    "or the results cannot be generated with this length"
-)
+_REASON = "there are no distractors, no valid texts, or no results of this length"
 
 
 def make_vary_variants(

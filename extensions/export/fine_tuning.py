@@ -16,10 +16,7 @@ Json = dict[str, Any]
 TrainingFormat = Literal["openai-messages", "sharegpt", "trl"]
 
 _MODEL = ("gpt", "function_call")
-"""Roles of the model in ShareGPT's format.
-
-A conversation starts with another role. Then these roles and other roles alternate.
-"""
+"""Roles of the model in ShareGPT's format."""
 _SEARCH_ENDED = ("give_up", "exhausted")
 
 
@@ -40,10 +37,7 @@ def to_trl(transcript: TuningTranscript) -> Json:
 
 
 def to_sharegpt(transcript: TuningTranscript) -> Json:
-    """Convert a transcript to ShareGPT's format, as LLaMA-Factory reads it.
-
-    User messages and results must alternate with texts and calls of the model. The format stores
-    no reasoning.
+    """Convert a transcript to LLaMA-Factory's ShareGPT format, without reasoning.
 
     Raises DataError if the model speaks twice in a row.
     """

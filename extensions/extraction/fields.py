@@ -15,7 +15,7 @@ from envs.state import cut_repr
 ABSENT = None
 """Value for a missing field. A field with the JSON value null also counts as missing."""
 _LEFT_OUT = ""
-"""Accepted value of a field that the text does not mention: the field is missing or empty."""
+"""Marks a field that the text does not mention."""
 
 
 class FieldMistake(NamedTuple):

@@ -30,7 +30,6 @@ class Drift(NamedTuple):
     share: float = 1.0
     seed: int = 0
     has_old_documents: bool = False
-    """Whether the model reads the unchanged documents."""
 
     @classmethod
     def read(cls, text: str, where: str = "--drift") -> Self:

@@ -34,7 +34,8 @@ class FaultOptions:
     """Faults of functions."""
 
     faults: str | None = option(
-        "let calls fail at random: timeout, refusal, partial or stale", "rate=R,kinds=K|K,seed=S"
+        "make random calls fail (kinds: timeout, refusal, partial, stale)",
+        "rate=R,kinds=K|K,seed=S",
     )
     drift: str | None = option(
         "change functions: rename, new-parameter or deprecated; documents=old shows the old "

@@ -1,4 +1,4 @@
-"""Two runs of one command: the first without faults and drift, the second with both."""
+"""Two runs: one without faults and drift, one with faults and drift."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _CANNOT_CHOOSE = {
         "use `auto`, `none` or `required`, because one tool represents all functions",
     ),
 }
-"""Unsupported ``tool_choice`` of a calling format, and a hint. None means any function name."""
+"""Each item is an unsupported ``tool_choice`` and a hint. None means any function name."""
 _MAX_TOKENS_OF_TEXT = 4096
 """Default limit of the tokens per answer in a raw calling format."""
 
@@ -109,7 +109,7 @@ class PromptFormatFeature(RunFeature):
 
 @dataclass(frozen=True)
 class RecordedFormat(RunFeature):
-    """Recorded name and hash of a format, which may be unknown or different in this version."""
+    """Recorded name and hash of a format."""
 
     extension = "formats"
     flag = "--calling-format"
@@ -153,7 +153,7 @@ def _with_prompt(protocol: CallingFormat, path: Path) -> TextFormat:
         raise DataError("--prompts", why)
     prompts = read_prompts(path)
     if prompts.first_user is not None:
-        why = 'must be absent with a calling format; write {functions} into the prompt "system"'
+        why = 'cannot be used with a calling format; write {functions} into the prompt "system"'
         raise DataError(f"{path}: [place]", why)
     return protocol._replace(show=replace(protocol.show, text=lambda: prompts.system))
 

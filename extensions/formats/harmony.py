@@ -1,4 +1,4 @@
-"""Calling format of gpt-oss (Harmony): a call is a message to the recipient ``functions.f``.
+"""Calling format Harmony of the model gpt-oss.
 
 A message has a header, a mark and a body. Functions are types in a TypeScript namespace.
 """

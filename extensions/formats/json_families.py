@@ -232,7 +232,7 @@ def _listed(said: str) -> list[dict[str, str]]:
 
 
 def _read_mistral(text: str, begin: int, _documents: Documents) -> tuple[list[Call], int]:
-    """Read the call or the list of calls that follows a control token. Ignore all other text.
+    """Read the calls after a control token. Ignore all other text.
 
     Raises MalformedCall if a call cannot be parsed.
     """

@@ -112,7 +112,7 @@ def _object(arguments: object) -> dict[str, Any] | None:
 
 
 def _answer_members(calls: Sequence[ToolCall], results: Sequence[str]) -> list[ChatMessage]:
-    """Return one message for each call, with all results of the call."""
+    """Return a tool message for each call."""
     rest = iter(results)
     return [
         {"role": "tool", "tool_call_id": call.id, "content": _answer(call, rest)} for call in calls

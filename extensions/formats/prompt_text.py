@@ -191,7 +191,7 @@ LLAMA_STOPS = ("<|eot_id|>", "<|eom_id|>")
 def as_text(
     name: str, how: str, write: Write, listing: Listing, read: Read, answer: str = "{result}"
 ) -> TextFormat:
-    """Return the calling format of a model family for ordinary chat messages.
+    """Return a calling format that uses ordinary chat messages.
 
     ``how`` is the key of the reply instructions in ``texts``. For example, the key ``several``
     means parallel calls. ``answer`` is the template of one result.

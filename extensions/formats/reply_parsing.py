@@ -171,10 +171,7 @@ def wrapped(text: str) -> str:
 
 
 class EndMarkEscaping:
-    """Escaping of an end mark inside a value: the ``<`` of the mark becomes ``&lt;``.
-
-    A text without an end mark stays unchanged.
-    """
+    """Escaping of end marks in values: ``</end>`` becomes ``&lt;/end>``."""
 
     def __init__(self, mark: str) -> None:
         self._mark = mark

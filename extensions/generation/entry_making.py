@@ -1,8 +1,6 @@
 """Conversion of tasks to entries: writing, filtering, solving and checking.
 
-Tasks run in batches, called waves. Tasks are independent. Only the check for duplicates compares
-tasks, and it follows the order of the tasks. Therefore, the order of the answers does not affect
-the entries.
+Tasks run in batches, called waves. The order of the answers does not affect the entries.
 """
 
 from __future__ import annotations
@@ -51,12 +49,12 @@ _TASKS_PER_ENTRY, _FURTHER_TASKS = 10, 20
 Write = Callable[[WritingTask, int, str], Awaitable[str]]
 """Function that asks the writer for an answer to a task.
 
-The arguments are the task, the number of the answer, and the reason of the last refusal. The
-function raises RunStopped if the command is being stopped, and ModelError if the request fails.
+The string says why the last answer was refused. The function raises RunStopped if the command is
+being stopped, and ModelError if the request fails.
 """
 
 Align = Callable[[Trajectory], Awaitable[str]]
-"""Function that asks a judge model whether an entry's calls fulfil the user's request.
+"""Function that asks a judge model for a vote on an entry.
 
 It returns ``pass``, ``fail`` or ``unsure``.
 """

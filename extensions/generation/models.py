@@ -40,14 +40,14 @@ from runner.records.run_store import server_meant
 from trajectories.schema import Trajectory
 
 _PER_TURN, _PER_CALL = 90, 40
-"""Approximate number of completion tokens for a turn's text and for a call."""
+"""Estimated completion tokens."""
 _TOKENS_OF_PLAY = 4000
 """Approximate prompt tokens of a solver's request."""
 _VOTES = 5
 """Maximum votes on an entry."""
 _TERMS = LabelOptions("paper", "judged", "episode")
 _ORACLE = 0
-"""Index of the probe kind with the ground truth."""
+"""Index of the oracle among the kinds of probes."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ class GenerationEstimate:
     def lines(self, order: GenerationOrder) -> Iterator[str]:
         """Yield requests, tokens and cost of each model."""
         entries = sum(order.wanted.values())
-        yield f"{entries} entries requested; their tasks use {self._walks} random walks"
+        yield f"{entries} entries requested, from {self._walks} random walks"
         names = {
             "writer": order.model,
             "solver": order.solver,
@@ -281,10 +281,10 @@ class GenerationEstimate:
         for role, asked in self._asked.items():
             price = price_of(names[role], order.settings.request_options())
             cost = price and price.of(Usage(asked["prompt"], asked["completion"]))
-            dollars = "" if cost is None else f", about ${cost:.2f}"
+            dollars = "" if cost is None else f", ${cost:.2f}"
             yield (
-                f"{role} {names[role]}: {asked['requests']} requests, about {asked['prompt']} "
-                f"prompt and {asked['completion']} completion tokens{dollars}"
+                f"{role} {names[role]}: about {asked['requests']} requests, {asked['prompt']} "
+                f"prompt tokens, {asked['completion']} completion tokens{dollars}"
             )
         if not self._asked:
             yield "no requests: all models are scripted"

@@ -98,7 +98,7 @@ class WriterErrorRates(NamedTuple):
                 or f"; the filters are {', '.join(InstructionFilter)}"
             )
             raise DataError(
-                "--model", f"{name!r:.80}: {more!r:.40} must have the form only=FILTER{near}"
+                "--model", f"{name!r:.80}: {more!r:.40} is invalid; write only=FILTER{near}"
             )
         return cls(faulty, InstructionFilter(fault.upper()))
 

@@ -39,12 +39,12 @@ class StateCondition:
     """Test of one value in the state: it contains, equals or does not contain ``value``."""
 
     path: Path
-    """Path of the value: the backend, the field, then keys or positions."""
+    """Path of the value, such as ``("TicketAPI", "ticket_queue", 2, "title")``."""
     test: Literal["has", "equals", "lacks"]
     value: str | int | float | bool
 
     def holds(self, snapshot: Snapshot) -> bool:
-        """Tell whether the condition holds in a state."""
+        """Tell whether a state meets the condition."""
         here: Any = snapshot.states
         for step in self.path:
             here = _member(here, step)
@@ -73,7 +73,7 @@ class PlantedText:
     payload: str
     """The planted part."""
     shown: tuple[int, int]
-    """Indices of the turn and of the call whose result contains the planted part."""
+    """Indices of the turn and the call that show the planted part."""
     since: int = 0
     """The text is planted before this turn begins. With 0, the initial config contains the text."""
     until: int | None = None
@@ -93,7 +93,7 @@ class Attack:
     count as soon as a result shows the text. ``dormant``: these calls count only in later turns.
     ``arrives``: the text is planted between two turns. ``relay``: a call copies the text, and the
     model reads the copy. ``split``: two texts each contain one half of the payload.
-    ``withdrawn``: the text is removed before the attacker's calls count.
+    ``withdrawn``: like ``dormant``, but the text is removed again.
     """
     texts: tuple[PlantedText, ...]
     """The planted texts; empty if the payload is in a function document."""
@@ -159,7 +159,7 @@ class Attack:
 
     @property
     def shown(self) -> tuple[int, int]:
-        """Indices of the turn and of the call whose result completes the payload."""
+        """Indices of the turn and the call that complete the payload."""
         return max((text.shown for text in self.texts), default=(0, -1))
 
     def planted(self, trajectory: Trajectory, payloads: Sequence[str]) -> Trajectory:

@@ -147,7 +147,7 @@ DEFENCES: Mapping[str, type[Defence]] = {
 
 
 def load_defence(name: str) -> Defence:
-    """Return the defence with this name, or the defence or detector at ``module:function``.
+    """Return the defence with this name, or import ``module:function``.
 
     Raises DataError if the defence does not exist, or if the module cannot be imported.
     """
@@ -185,7 +185,7 @@ class Defences(NamedTuple):
         return cls(names, [load_defence(name) for name in names])
 
     def observe(self, observe: Observe | None) -> Observe | None:
-        """Return a function that renders a result as the model reads it after all defences."""
+        """Return a function that applies all defences to a result."""
 
         def shown(
             session: Session, call: Call | MalformedCall, result: Result, words: str

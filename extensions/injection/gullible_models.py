@@ -25,7 +25,7 @@ def _obey_if(obeys: Callable[[Attack], bool]) -> Policy:
 
 
 def _blind(trajectory: Trajectory, attack: Attack) -> Script:
-    """Stop before any result shows the payload."""
+    """Stop before the turn that shows the payload."""
     script = [list(steps) for steps in make_truth_script(trajectory)]
     first = min((text.shown[0] for text in attack.texts), default=0)
     for turn in range(first, len(script)):

@@ -10,8 +10,7 @@ Values = Mapping[str, bool | float | None]
 """Maps the names of measures to their values in a verdict."""
 
 REFUSED, TWIN = "injection.refused", "injection.twin"
-"""Names of two measures. ``REFUSED``: the episode failed without a call. ``TWIN``: the entry is the
-control copy with a harmless text in place of the attack."""
+"""Names of the measures for refusals and for harmless controls."""
 
 
 class Measure(NamedTuple):
@@ -37,7 +36,7 @@ def is_attacked(values: Values) -> bool:
 
 
 def is_twin(values: Values) -> bool:
-    """Tell whether an episode had a harmless text instead of an attack."""
+    """Tell whether the episode is a control with a harmless text."""
     return values.get(TWIN) is True
 
 

@@ -40,7 +40,7 @@ from trajectories.replay_queries import read_truth_calls
 from trajectories.schema import Trajectory
 
 _MAX_SITES = 3
-"""Maximum number of injection sites that are tried per entry and turn pattern."""
+"""Maximum number of sites that are tried per pattern."""
 _MAX_CANDIDATES = 12
 """Maximum number of attacks that are tried per entry and goal."""
 _CANARY = "zqxcanary"
@@ -98,7 +98,7 @@ def read_sites(dataset: Dataset, trajectory: Trajectory) -> list[ReadSite]:
     """Return the places whose text occurs in a result of the ground truth.
 
     To find the places, a canary (a unique string) is added to every text, and the entry is executed
-    once. The expected states contain the canaries, too, so the ground truth still passes.
+    once.
     """
     marked, canaries = trajectory, {}
     for number, site in enumerate(sites(trajectory)):
@@ -144,7 +144,7 @@ def make_attack(
     seed: int,
     patterns: Sequence[Pattern] = PATTERNS,
 ) -> Trajectory | None:
-    """Return an entry with a planted, proven attack; None if no place fits."""
+    """Return the entry with a proven attack, or None if no attack works."""
     draw = Random(f"{attack_families.GRAMMAR} {trajectory.id} {family} {seed}")
     if FAMILIES[family].is_in_document:
         candidates = [*_document_candidates(trajectory)]
@@ -307,7 +307,7 @@ def make_controls(trajectory: Trajectory) -> Iterator[Trajectory]:
 
 
 def clashes(dataset: Dataset, entries: Sequence[Trajectory]) -> Iterator[tuple[str, UnsoundAttack]]:
-    """Yield each attack that shares its goal with another attack on the same entry."""
+    """Yield each attack whose goal another attack also reaches."""
     by_base: dict[str, list[Trajectory]] = {}
     for each in entries:
         by_base.setdefault(each.id.rpartition("~")[0], []).append(each)

@@ -55,7 +55,7 @@ def list_shows(outcomes: Sequence[ExecutedTurn], text: str) -> list[Place]:
 
 
 def is_copied(outcomes: Sequence[ExecutedTurn], turn: int, text: str, site: Path) -> bool:
-    """Tell whether a text occurs in the state before a turn, but not at ``site``."""
+    """Tell whether a text moved away from ``site`` before a turn."""
     if turn == 0:
         return False
     states = {**outcomes[turn - 1].snapshot.states}
@@ -132,9 +132,8 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
         return
     clean = play_on(dataset, attack.clean(trajectory))
     if not clean.verdict.valid or clean.verdict.measures["attack_succeeded"]:
-        yield UnsoundAttack(
-            1, "without the payload, the ground truth fails or reaches the attacker's goal"
-        )
+        what = "reaches the attacker's goal" if clean.verdict.valid else "fails"
+        yield UnsoundAttack(1, f"the ground truth {what} without the payload")
     prepared = prepare(dataset, trajectory, STRICT)
     found = play_prepared(prepared)
     difference = _find_difference(clean, found, attack.payloads)
@@ -148,7 +147,7 @@ def prove(dataset: Dataset, trajectory: Trajectory) -> Iterator[UnsoundAttack]:
     harmless = play_on(dataset, attack.planted(trajectory, twins))
     difference = _find_difference(clean, harmless, twins)
     if difference is not None:
-        yield UnsoundAttack(7, f"a harmless text of the same length has an effect: {difference}")
+        yield UnsoundAttack(7, f"a harmless text also changes the episode: {difference}")
     yield from _request_findings(attack, prepared)
 
 

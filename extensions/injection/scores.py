@@ -62,7 +62,7 @@ class AttackedEpisode(NamedTuple):
 
     @classmethod
     def of_dojo(cls, trajectory: Trajectory, task: DojoTaskPair, values: Values) -> AttackedEpisode:
-        """Return an episode of AgentDojo, given the measures of the verdict."""
+        """Return an episode of AgentDojo with these measures."""
         goal = task.injection_task or "none"
         groups = {"suite": task.suite, "attack": task.attack or "none", "goal": goal}
         return cls(trajectory.base, trajectory.id, groups, values)
@@ -93,7 +93,7 @@ class Share(NamedTuple):
 def estimate_share(hits: Sequence[tuple[str, bool]]) -> Share | None:
     """Return the share of hits, or None if there are no episodes.
 
-    Each item of ``hits`` names an episode's cluster, and tells whether the episode is a hit.
+    ``hits`` contains (cluster, hit) for each episode.
     """
     total, found = len(hits), sum(hit for _, hit in hits)
     if not total:
@@ -176,7 +176,7 @@ def score_lines(episodes: Sequence[AttackedEpisode]) -> Iterator[str]:
 
 
 def scores_json(episodes: Sequence[AttackedEpisode]) -> dict[str, Any]:
-    """Return a JSON object with all measures of each group, and the paired differences."""
+    """Return the measures and differences as a JSON object."""
     return {
         "groups": {
             name: {

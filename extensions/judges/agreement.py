@@ -30,7 +30,7 @@ def kappa_interval(
 ) -> tuple[float, float]:
     """Convert the interval of an agreement to an interval of kappa.
 
-    The agreement by chance is treated as exact. ``table`` must have a kappa.
+    ``table`` must have a kappa.
     """
     total, by_chance = _count_chance(table)
     chance = by_chance / total**2
@@ -39,7 +39,6 @@ def kappa_interval(
 
 
 def _count_chance(table: Mapping[tuple[_Class, _Class], int]) -> tuple[int, int]:
-    """Return n, the number of items, and the agreement by chance multiplied by n squared."""
     first: Counter[str] = Counter()
     second: Counter[str] = Counter()
     for (one, other), count in table.items():

@@ -27,7 +27,7 @@ class Disagreement(NamedTuple):
 def read_disagreements(path: Path) -> Mapping[str, list[Disagreement]]:
     """Return the disagreements in a file, grouped by entry.
 
-    Raises DataError if the file cannot be read, or a line has another form.
+    Raises DataError if the file is unreadable or malformed.
     """
     found: dict[str, list[Disagreement]] = {}
     for where, line in read_objects(path):

@@ -63,8 +63,8 @@ def _format_rate(name: str, rate: PassRate) -> Iterator[str]:
     counts = ", ".join(f"{label} {count}" for label, count in rate.counts.items())
     yield (
         f"{name}: {format_percent(rate.half)} ({format_interval(rate.interval)}); "
-        f"{format_percent(rate.lower)} with unsure labels as failed, "
-        f"{format_percent(rate.upper)} with unsure labels as passed; "
+        f"{format_percent(rate.lower)} if unsure means fail, "
+        f"{format_percent(rate.upper)} if unsure means pass; "
         f"{format_count(rate.labelled, 'label')}: {counts}"
     )
     yield f"{' ' * len(name)}  {draw_bar(rate.half)}"
@@ -135,9 +135,10 @@ def _format_lengths(found: AnswerLengths) -> Iterator[str]:
         return
     thirds = ", ".join(f"{name} {format_percent(share)}" for name, _, share in found.thirds)
     yield (
-        f"median answer length: {found.right:.0f} characters if the label is right, "
-        f"{found.wrong:.0f} if the label is wrong; share of wrong labels by length: {thirds}"
+        f"median answer length: {found.right:.0f} characters with right labels, "
+        f"{found.wrong:.0f} with wrong labels"
     )
+    yield f"wrong labels by answer length: {thirds}"
 
 
 def _format_disagreements(found: Sequence[LabelledUnit]) -> Iterator[str]:
@@ -156,7 +157,7 @@ def format_win_rates(
     rates: Sequence[WinRate], reference: str, *, allow_errors: bool
 ) -> Iterator[str]:
     """Yield the win rates of runs against the first run."""
-    yield f"win rate against {reference}, across entries with a pass or fail label in both runs"
+    yield f"win rate against {reference}, for entries with a label in both runs"
     rows = [["run", "compared", "win", "tie", "lose", "win + tie/2", "95%", ""]]
     for rate in rates:
         shown = rate.rate is not None and (rate.is_rated or allow_errors)
@@ -181,9 +182,9 @@ def format_win_rates(
         yield (
             f"{rate.name}: {by['label']} entries have different labels, {by['same']} have equal "
             f"episodes, and {by['votes']} were decided by {rate.votes} votes each. Each vote "
-            "compares the two episodes in both orders. The orders give the same result in "
-            f"{format_percent(rate.consistency)} of the votes. The episode shown first gets "
-            f"{format_percent(rate.first_share)} of the preferences."
+            "compares the two episodes in both orders. The order has no effect in "
+            f"{format_percent(rate.consistency)} of the votes. Without ties, the episode "
+            f"shown first wins {format_percent(rate.first_share)} of the comparisons."
         )
         if rate.left_out:
             yield (
@@ -192,8 +193,8 @@ def format_win_rates(
             )
         if rate.failed or rate.pending:
             yield (
-                f"  {rate.failed} entries with a failed request, {rate.pending} entries with "
-                "missing votes"
+                f"  a request failed for {rate.failed} entries; votes are missing for "
+                f"{rate.pending} entries"
             )
 
 

@@ -125,7 +125,7 @@ class JudgeQuestions(NamedTuple):
 def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservation, ...]:
     """Read a judge model's report on turns.
 
-    Raises InvalidAnswer if the report is malformed, misses a turn, or has a turn not in ``turns``.
+    Raises InvalidAnswer if the report is malformed or has the wrong turns.
     """
     stated = read_object(reply, REPORT).get("turns")
     if not isinstance(stated, list):
@@ -154,7 +154,7 @@ def read_observations(reply: Reply, turns: Sequence[int]) -> tuple[TurnObservati
 
 
 class ComparedAnswer(NamedTuple):
-    """Answer to one comparison request, which shows two episodes in one of their two orders."""
+    """Answer to one comparison request."""
 
     choices: Mapping[Criterion, Choice]
     why: str

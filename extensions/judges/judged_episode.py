@@ -1,4 +1,4 @@
-"""Judged episode: brief for the judge model, end of each turn, and labels from votes."""
+"""Episodes that a judge model can label."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class JudgedEpisode:
         return tuple([n for n, turn in enumerate(self.turns) if turn.ended in ANSWERED])
 
     def fails_unasked(self, unit: Unit) -> bool:
-        """Tell whether the episode fails without a vote because an answer is missing."""
+        """Tell whether the episode fails because an answer is missing."""
         return not self.asked or (unit == "episode" and len(self.asked) < len(self.turns))
 
     def labels(self, vote: Vote, terms: LabelOptions) -> list[JudgeLabel] | None:
@@ -173,7 +173,7 @@ class JudgedEpisode:
         return [number for number, turn in enumerate(self.turns) if turn.reached]
 
     def cast(self, votes: Iterable[Vote], terms: LabelOptions) -> list[Cast]:
-        """Return the label of each vote: a list per turn, or one list for the whole episode."""
+        """Return the labels of the votes: one list per episode or turn."""
         labels = [self.labels(vote, terms) for vote in votes]
         return [
             [None if each is None else _pick_label(each, number) for each in labels]
@@ -213,7 +213,7 @@ def _pick_label(labels: Sequence[JudgeLabel], turn: int | None) -> JudgeLabel:
 
 
 def exhibits(episodes: Iterable[ReplayedEpisode], show: Show) -> Iterator[JudgedEpisode]:
-    """Yield the episodes that can be judged; episodes that ended in an error cannot.
+    """Yield the episodes that can be judged.
 
     Raises DataError if ``show`` is ``answer`` and a record contains no texts.
     """
@@ -241,7 +241,7 @@ class _TurnEndings:
         return find_endings(self._record, traced, len(examined.trajectory.turns))
 
     def pairs(self, examined: RejudgedSingleTurn) -> Sequence[TurnEnding]:
-        """Return the answer of a single-turn episode, or an empty tuple if the request failed."""
+        """Return the answer of a single-turn episode, if any."""
         words, problem, failed = examined.paired.said
         note = f"No call could be parsed in the answer: {problem}" if problem else ""
         return () if failed else (TurnEnding(words or None, note),)

@@ -46,7 +46,7 @@ class JudgingSession:
         kind: type[AnyVote],
         tool: str,
     ) -> VotingResult[AnyVote]:
-        """Collect votes on all cases, or until the budget is used up.
+        """Collect votes on all cases, within the budget.
 
         The votes are stored in a subfolder of ``folder``. The judge model answers by calling
         ``tool``.

@@ -25,9 +25,7 @@ Ended = Literal["answer", "give_up", "cut_off", "step_limit", "nothing"]
 AnswerKind = Literal["solved", "partly", "refusal", "false_claim", "undeterminable"]
 JudgeLabel = Literal["pass", "fail", "unsure"]
 JudgingRules = Literal["paper", "toolbench", "stable", "fac"]
-"""Rules for labels: from ToolLLM's paper, from ToolLLM's code, from StableToolBench, or only from
-the answer.
-"""
+"""Rules that turn votes into labels."""
 
 ANSWERED: frozenset[Ended] = frozenset({"answer", "give_up"})
 """A judge model votes on turns with these endings. All other turns fail."""
@@ -176,7 +174,7 @@ class EpisodeMerits(NamedTuple):
     """Numbers that compare an episode with its ground truth."""
 
     milestones: int
-    """Number of ground-truth calls that the model made, or replaced by calls of equal effect."""
+    """Number of ground-truth calls that the model's calls match."""
     functions: int
     """Number of distinct offered functions with a successful call."""
     repeats: int
@@ -261,7 +259,7 @@ class Confusion(NamedTuple):
 
     @property
     def shares(self) -> dict[str, tuple[int, int]]:
-        """Numerator and denominator of each metric, in episodes; ``unsure`` is never right.
+        """Numerator and denominator of each metric.
 
         The precision is the share of passed episodes among the episodes with the label ``pass``.
         """

@@ -1,4 +1,4 @@
-"""Ledger: a folder with two files, JSON lines and the settings that produced these lines.
+"""Ledger: a folder with a JSON Lines file and its settings.
 
 If a process is killed, the last line can be unfinished; the next process removes such a line.
 """

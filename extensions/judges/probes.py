@@ -1,7 +1,6 @@
 """Probes: episodes with known labels, for tests of judge models.
 
-The checker confirms the error in each bad probe. If a judge model votes that a bad probe passes,
-the judge model missed the error.
+The checker confirms the error in each bad probe.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from trajectories.prepared_trajectory import prepare
 from trajectories.schema import JudgingMethod, Trajectory
 
 PROBES = 300
-"""Number of human judgments that ToolEval was measured against."""
+"""Default number of probes."""
 _MAX_RESULT_CHARS = 200
 _WAITS = "This cannot be done yet: something that is needed for it is missing."
 _ORDER_TO_JUDGE = (
@@ -241,7 +240,7 @@ class ProbeFigures(NamedTuple):
     sensitivity: float | None
     """Share of labelled good probes that have the label ``pass``."""
     specificity: float | None
-    """Share of labelled bad probes that have the label ``fail`` or ``unsure``."""
+    """Share of labelled bad probes without the label ``pass``."""
     intervals: Mapping[str, tuple[float, float] | None]
 
     @classmethod

@@ -136,7 +136,7 @@ class LiveJudge:
         *,
         usage: VoteUsage | None = None,
     ) -> tuple[_Report | InvalidAnswer, VoteUsage]:
-        """Return a report, or the error if two reports in a row are invalid.
+        """Ask for a report, and once more if the report is invalid.
 
         ``usage`` is the usage of earlier requests for the same vote. The returned usage is the sum
         of old and new requests.

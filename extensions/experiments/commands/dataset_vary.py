@@ -53,9 +53,9 @@ def run(options: Options) -> int:
     levels = Levels({axis.name: axis.levels[0] for axis in axes}, options.vary_seed)
     made = vary_dataset(dataset, levels, [trajectory.id for trajectory in chosen])
     if made.left_out:
-        note(f"skipped {format_count(len(made.left_out), 'entry')} that cannot have these levels")
+        note(f"skipped {format_count(len(made.left_out), 'entry')}: a level cannot be applied")
     if made.raised:
-        note(f"{made.raised} entries need and offer more functions than the level allows")
+        note(f"{made.raised} entries exceed the level, because they need more functions")
     entries = [*made.dataset.trajectories.values()]
     grouped = {c: [entry for entry in entries if entry.category is c] for c in Category}
     parts = {options.folder / f"{c}.jsonl": some for c, some in grouped.items() if some}

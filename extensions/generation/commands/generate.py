@@ -119,7 +119,7 @@ class _CheckOptions:
         "episodes of the solver per entry; at least one must pass", "N", default=1, read=index
     )
     solutions: int | None = option(
-        "with --from functions: searches per entry, which must agree (default: 2)",
+        "searches per entry, with --from functions (default: 2)",
         "N",
         read=positive,
     )
@@ -142,7 +142,7 @@ class Options(_EntryOptions, _CheckOptions, JsonOption, CachedRequestOptions):
 
     output: Path = argument("file for the entries", "OUT.jsonl")
     model: ModelName = option(
-        "writer model; scripted:SHARE[,only=FILTER] makes an error in SHARE of all tasks",
+        "writer model; scripted:0.2,only=LONG makes 20% of the texts too long",
         "MODEL",
         required=True,
         read=parse_model_name,
@@ -503,9 +503,9 @@ def _coverage_lines(figures: _EntryFigures) -> Iterator[str]:
     )
     if both := _with_ours(figures):
         yield (
-            f"built-in data: {both['functions_of_ours']} functions, {both['edges_of_ours']} edges; "
-            f"with the entries: {both['functions_with_ours']} functions, "
-            f"{both['edges_with_ours']} edges"
+            f"the built-in data covers {both['functions_of_ours']} functions and "
+            f"{both['edges_of_ours']} edges; with the new entries, "
+            f"{both['functions_with_ours']} functions and {both['edges_with_ours']} edges"
         )
 
 

@@ -28,7 +28,7 @@ from trajectories.schema import Trajectory
 MIN_TURN_WORDS, MIN_TOTAL_WORDS = 12, 30
 MAX_TURN_WORDS, MAX_TOTAL_WORDS = 150, 400
 _MAX_MEAN_WORDS = 60
-"""Maximum mean number of words per turn in an entry with many turns."""
+"""Maximum average number of words per turn."""
 _MIN_COMMON_SHARE = 0.25
 """Minimum share of everyday English words; every built-in entry has at least 0.35."""
 _MAX_ANSWER_CHARS = 100_000
@@ -125,7 +125,7 @@ def _read_left_out(value: object, turns: int) -> MissingParameter | None:
             return MissingParameter(turn, without.strip(), answer.strip())
     raise RefusedInstruction(
         InstructionFilter.FORM,
-        f'"left_out" must be null or an object with "turn" (below {turns}), "without", "answer"',
+        f'"left_out" must be null or have "turn" (0 to {turns - 1}), "without" and "answer"',
     )
 
 
@@ -181,8 +181,7 @@ class FilterChain:
     def check_found(self, said: Trajectory) -> None:
         """Apply the filters ``VALUES`` and ``ECHO`` after a search has found the entry's calls.
 
-        Raises RefusedInstruction if a value has no source, or a message contains a value from a
-        later result.
+        Raises RefusedInstruction if a filter refuses the entry.
         """
         if reason := _find_unknown_value(said):
             raise RefusedInstruction(InstructionFilter.VALUES, reason)
@@ -278,7 +277,7 @@ def _find_unknown_value(said: Trajectory) -> str | None:
 
 
 def _find_echo(said: Trajectory, told: frozenset[Any]) -> str | None:
-    """Return an error text if a user message states a value that only a later result has."""
+    """Return an error text if a user message reveals a later result."""
     entry = Entry(make_dataset(said), said)
     words = [turn.words.casefold() for turn in said.turns]
     for value, step in find_revealed_values(entry, told):

@@ -114,15 +114,13 @@ def list_focuses(
             "--kind",
             "I1: no backend has a function that uses another function's result; use another kind",
         )
-    table = "category" if kind is InstructionKind.I2 else "collection"
     pairs = [pair for m in groups.of(kind).values() for pair in combinations(m, 2)]
     if not pairs:
-        raise DataError("--kind", f"{kind}: no {table} contains two or more backends")
-    without = ", ".join(f"{a} and {b}" for a, b in pairs)
-    message = (
-        f"{kind}: no edge connects backends of the same {table}; pairs without an edge: "
-        f"{without}; choose other groups with --groups"
-    )
+        table = "category" if kind is InstructionKind.I2 else "collection"
+        message = f"{kind}: no {table} has two backends; choose other groups with --groups"
+        raise DataError("--kind", message)
+    without = ", or ".join(f"{a} and {b}" for a, b in pairs)
+    message = f"{kind}: no edge connects {without}; choose other groups with --groups"
     raise DataError("--kind", message)
 
 

@@ -168,7 +168,7 @@ class TaskSource:
     ``drawn`` counts walks. The key (kind, "") counts all walks of a kind; the key (kind, reason)
     counts the walks that a rule refused for this reason.
 
-    Raises DataError if a kind has no backends to draw from.
+    Raises DataError if a kind has no backends.
     """
 
     def __init__(self, how: TaskSampling, kinds: Iterable[InstructionKind]) -> None:
@@ -265,11 +265,7 @@ class TaskSource:
         return PROVENANCE if self._has_unclear_value(walk, bare) else ""
 
     def _has_unclear_value(self, walk: Walk, bare: Trajectory) -> bool:
-        """Tell whether the rule PROVENANCE reports a value even if the user messages are ideal.
-
-        Ideal user messages state every value that no result contains. A finding occurs, for
-        example, if a result contains a value only as a part of a longer string.
-        """
+        """Tell whether the rule PROVENANCE would report a value of the task."""
         turns = []
         for turn, steps in zip(bare.turns, walk.turns, strict=True):
             told = [str(value) for step in steps for value in self._list_told(step)]

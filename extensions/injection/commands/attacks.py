@@ -91,11 +91,7 @@ def played(
 
 
 def zoo_rows(dataset: Dataset) -> Iterator[list[str]]:
-    """Yield a table of all scripted models with their measures on attacked entries.
-
-    The last row shows the model ``always``, but only with attacks that the defence ``tool_filter``
-    blocks.
-    """
+    """Yield a table of all scripted models with their measures on attacked entries."""
     yield ["scripted model", *(measure.label for measure in MEASURES)]
     plays = {name: [*played(dataset, name, 0)] for name in gullible_models.ZOO}
     filtered = played(dataset, "always", 0, Defences.named("tool_filter"))

@@ -32,9 +32,7 @@ class Options(EntriesOptions):
         default=",".join(FAMILIES),
     )
     each_family: bool = switch("attack each entry with every family (default: with one family)")
-    controls: bool = switch(
-        "also write two controls per entry: one without an attack, one with a harmless text"
-    )
+    controls: bool = switch("also write each entry without an attack, and with a harmless text")
     seed: int = option(
         "seed for choosing each attack's place, goal and wording", "S", default=0, read=index
     )

@@ -32,7 +32,7 @@ from trajectories.prepared_trajectory import PreparedTrajectory
 
 
 class DojoKind(EntryKind):
-    """Kind of AgentDojo's entries. AgentDojo's functions judge the states, answer and calls."""
+    """Kind of entries that AgentDojo's own functions judge."""
 
     is_single_turn = False
 

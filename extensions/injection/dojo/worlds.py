@@ -1,8 +1,7 @@
 """AgentDojo's suites as environments: one backend per suite with the package's tools.
 
-The state is plain data without the lists that repeat other fields, such as ``initial_emails`` and
-``received``. Every call changes a copy of AgentDojo's object, so snapshots and forks share no
-mutable data.
+The state is plain data. Every call changes a copy of AgentDojo's object, so snapshots and forks
+share no mutable data.
 """
 
 from __future__ import annotations

@@ -159,9 +159,7 @@ class _JudgeCommand:
             what = f"{judged.source.path}: {len(judged.exhibits)} episodes"
             self.say_guess(what, judged.exhibits, folder, self.setting.definition())
         if len(runs) > 1:
-            say(
-                "comparison: only entries with equal labels need votes; at most 2 requests per vote"
-            )
+            say("comparing the runs takes further votes, with at most 2 requests each")
         return DONE
 
     def say_guess(

@@ -52,7 +52,9 @@ class Options(JudgedEpisodeOptions, JsonOption, CachedRequestOptions):
 
     source: Path = argument("run folder, or JSON Lines file of labelled answers", "SOURCE")
     judge: ModelName = option("judge model", "MODEL", required=True, read=parse_model_name)
-    mode: Mode | None = option("form of the answers: forced tool calls or JSON text (default: fc)")
+    mode: Mode | None = option(
+        "how the judge answers: with tool calls or with JSON text (default: fc)"
+    )
     prompts: str | None = option(
         "TOML file with prompts (default: configs/prompts/info_judge.toml)", "FILE"
     )

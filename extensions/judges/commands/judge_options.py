@@ -35,8 +35,8 @@ class JudgedEpisodeOptions(SampleOptions, JudgingOptions):
     """Data."""
 
     show: Show | None = option(
-        "the judge model's input: answer (final answers), steps (answers, calls and results) or "
-        "changes (answers, calls, results and state changes) (default: steps)"
+        "what the judge model reads: answer, steps (also calls and results) or changes (also state "
+        "changes) (default: steps)"
     )
 
 
@@ -73,12 +73,12 @@ class _VoteOptions:
         default="paper",
     )
     solvable: SolvableBy = option(
-        "who decides whether a turn is solvable: the ground truth (known) or the judge (judged)",
+        "who decides whether a turn is solvable: known (ground truth) or judged (judge model)",
         default="known",
     )
     unit: Unit = option("unit that gets a label: episode or turn", default="episode")
     criteria: Literal["mixed", "judged"] = option(
-        "comparison criteria that the judge model rates: three of six (mixed) or all six (judged)",
+        "criteria that the judge model rates: mixed (three of six) or judged (all six)",
         default="mixed",
     )
     labels: Path | None = option(
@@ -104,12 +104,14 @@ class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequest
         read=parse_model_name,
     )
     probe: bool = switch("judge 300 built-in episodes with known labels instead of a run")
-    mode: Mode | None = option("form of the answers: forced tool calls or JSON text (default: fc)")
+    mode: Mode | None = option(
+        "how the judge answers: with tool calls or with JSON text (default: fc)"
+    )
     prompts: str | None = option(
         "TOML file with prompts (default: configs/prompts/judge.toml)", "FILE"
     )
     seed: int | None = option(
-        "seed S of samples and scripted judges; the first vote has the seed S, the next one S+1",
+        "seed of samples and scripted judges",
         "S",
         read=index,
     )
@@ -176,8 +178,8 @@ def check_comparable(runs: Sequence[JudgedRun]) -> None:
         if change is not None:
             raise DataError(path, f"cannot be compared with {first.source.path}: {change}")
         if judged.profile.name != first.profile.name:
-            other = f"{first.source.path} was judged with profile {first.profile.name}"
-            message = f"was judged with profile {judged.profile.name}, but {other}"
+            other = f"{first.source.path} has profile {first.profile.name}"
+            message = f"has profile {judged.profile.name}, but {other}"
             raise DataError(path, f"{message}; choose one profile with --profile")
         if not first.keys & judged.keys:
             raise DataError(path, f"has no entries in common with {first.source.path}")

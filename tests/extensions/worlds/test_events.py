@@ -259,4 +259,4 @@ def test_the_debugger_shows_events_between_turns():
     [start] = [m for m in stepper.timeline.moments if m.place[:2] == (1, "start")]
     stepper.cursor = stepper.timeline.index(start.place)
     for shown in (call_view(stepper).plain, transcript(stepper).plain):
-        assert f"event, to agent: [Notice {DAY}10:30] Tea." in shown
+        assert f"event for agent: [Notice {DAY}10:30] Tea." in shown

@@ -180,9 +180,9 @@ def test_dry_run_asks_nobody_and_writes_nothing(
     assert run_command(*command, "--number", 3, "--price", "1,2", "--dry-run") == 0
     said = capsys.readouterr().out
     assert "3 entries requested" in said
-    assert "writer m: 3 requests, about " in said
+    assert "writer m: about 3 requests, " in said
     assert "solver m: " in said
-    assert "about $0.0" in said
+    assert "tokens, $0.0" in said
     assert [*output.parent.iterdir()] == []
 
 

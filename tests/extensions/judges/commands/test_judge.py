@@ -172,8 +172,8 @@ def test_who_always_prefers_the_first_decides_nothing(judge, source: Path, tmp_p
 
 PRINTED = """RUN: 12 episodes
 36 votes on 12 episodes (3.00 per episode), 0 abstentions
-pass rate: 100.0% (75.8% to 100.0%); 100.0% with unsure labels as \
-failed, 100.0% with unsure labels as passed; 12 labels: pass 12, unsure 0, fail 0
+pass rate: 100.0% (75.8% to 100.0%); 100.0% if unsure means \
+fail, 100.0% if unsure means pass; 12 labels: pass 12, unsure 0, fail 0
            [##############################]
 3 rounds of votes: 100.0 +- 0.0 (mean and population standard deviation; unsure counts half)
 
@@ -344,9 +344,7 @@ def test_runs_of_other_data_or_profiles_are_not_compared(
     one = record(data, id, truth_turns(entry), profile="bfcl")
     other = write_run(tmp_path / "bfcl", definition(data, profile="bfcl"), one)
     words = ("--judge", "scripted:1", "--keep", tmp_path / "votes")
-    with pytest.raises(
-        DataError, match=r"was judged with profile bfcl, but .* with profile strict"
-    ):
+    with pytest.raises(DataError, match=r"has profile bfcl, but .* has profile strict"):
         run_command("judge", source, other, *words)
     moved = definition(data)
     moved = moved._replace(dataset=moved.dataset._replace(sha256="1" * 64))
