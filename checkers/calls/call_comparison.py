@@ -158,7 +158,7 @@ _POINT, _SIGN = "\ue000", "\ue001"
 
 
 def normalise(text: str) -> str:
-    """Return a string in lower case without spaces and punctuation, with one kind of quote."""
+    """Convert to lower case, remove spaces and punctuation, and unify quotes."""
     return text.translate(_MARKS).lower()
 
 

@@ -61,7 +61,7 @@ _ROUNDS, _TRIES, _CANDIDATES = 2, 16, 3
 """``_ROUNDS``: number of rounds that enlarge states. ``_TRIES``: maximum number of calls to try.
 ``_CANDIDATES``: maximum number of candidate calls."""
 _SHARE_ANY = 0.5
-"""Share of random calls that may fail. All other calls are tried in a fork first."""
+"""Probability that a random call is allowed to fail. All other calls are tried in a fork first."""
 _EDGES_IN_PLAY = 12
 _MAX_SHOWN = 600
 """In a message, the calls and the config each have at most this number of characters."""

@@ -1,4 +1,4 @@
-"""Run feature that offers only retrieved functions to the model."""
+"""Feature of a run: the model is offered only retrieved functions."""
 
 from __future__ import annotations
 

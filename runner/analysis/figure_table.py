@@ -33,7 +33,7 @@ class FigureSection:
     beside_scores: bool = False
     """Whether tables show the metrics as columns beside the scores."""
     as_lines: bool = False
-    """Whether ``table`` prints the metrics as lines of text, not as a table."""
+    """Whether the command ``table`` prints these metrics as lines of text."""
 
 
 class FigureRow(NamedTuple):

@@ -1,4 +1,4 @@
-"""Kinds of entries: the interface, and the kind with several turns.
+"""Interface for kinds of entries, and the kind of multi-turn entries.
 
 Entries of several turns are judged by their state. Single-turn entries are judged by their calls or
 results. Each kind has one class, which contains all code that depends on the kind.

@@ -313,7 +313,7 @@ def _unlinked(path: str, flags: int) -> int:
         return _regular(path, flags | _NO_LINK)
     except OSError as error:
         if error.errno == ELOOP:
-            raise OSError(ELOOP, "the file is a link; replace it with the file itself") from None
+            raise OSError(ELOOP, "the path is a symbolic link; put the file itself there") from None
         raise
 
 

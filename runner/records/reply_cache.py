@@ -26,8 +26,8 @@ _FORMAT = 1
 class ReplyCache:
     """Cached answers of one model with fixed settings.
 
-    ``asked`` contains the model's name and settings. The cache finds an answer by ``asked`` and the
-    request. An answer that contains a secret is not cached.
+    The key of an answer is ``asked`` (the model's name and settings) together with the request. An
+    answer that contains a secret is not cached.
     """
 
     def __init__(self, folder: Path, asked: Mapping[str, Any], secrets: SecretMask) -> None:

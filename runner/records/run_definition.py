@@ -34,7 +34,7 @@ class Selection(NamedTuple):
     sample_seed: int | None
     trials: int
     subset: str | None = None
-    """Named subset of the data set; left out for the whole data set."""
+    """Named subset of the data set, if one is selected."""
     tag: str | None = None
     """Tag of the selected entries; left out for all entries."""
 

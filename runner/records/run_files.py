@@ -1,4 +1,4 @@
-"""File names of a run folder, and readers of the files' lines."""
+"""Names of the files in a run folder, and functions that read them."""
 
 from __future__ import annotations
 

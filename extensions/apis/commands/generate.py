@@ -28,8 +28,8 @@ EXAMPLE = "turnwise env generate faker.json -o faker.jsonl --model scripted"
 
 NOTES = (
     "Run the command in the folder that contains the collection and its module. Each request asks "
-    "the writer for ten instructions. The command keeps an entry only if every call is necessary. "
-    "With all calls, the entry must pass. If any single call is removed, the entry must fail.\n"
+    "the writer for ten instructions. The command keeps an entry only if every call is necessary: "
+    "the entry must fail as soon as any single call is removed.\n"
 )
 _SCRIPTED = "scripted"
 _MAX_IDLE_REQUESTS = 5

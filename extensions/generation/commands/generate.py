@@ -228,8 +228,7 @@ class _EntryFigures(NamedTuple):
     ours: Coverage | None
     """Coverage of the built-in data; None if ``--want`` is not given."""
     built: Counter[str] | None
-    """Number of entries for each error that prevents a scenario. The key "" counts all other
-    entries."""
+    """Number of entries without a scenario, by error. The key "" counts the entries with one."""
 
 
 def _check(options: Options) -> None:
