@@ -96,4 +96,4 @@ class EntryQueries(Protocol):
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
-        """Yield the results of a call at the start of an episode and after every change."""
+        """Make a call at the start of an episode and after every change; yield the results."""

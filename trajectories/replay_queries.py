@@ -198,7 +198,7 @@ class ReplayQueries:
     def again(
         self, call: Made, turn: int, position: int, model: Sequence[ExecutedTurn]
     ) -> Iterator[tuple[PositionAfterCall, Result]]:
-        """Yield the results of a call at the start of an episode and after every change."""
+        """Make a call at the start of an episode and after every change; yield the results."""
         backend = self.backend(call)
         asked = self._at(turn, position)
         session = self._template.fork()

@@ -1,7 +1,7 @@
 """Reviews of our data, with one record per review and a review status per entry.
 
-A review contains the fingerprint of the reviewed version. After a change of the entry, the review
-stays in the file, and the entry counts as changed since the review.
+A review contains the fingerprint of the reviewed version. If the entry changes later, the
+review stays in the file, and the status of the entry says so.
 """
 
 from __future__ import annotations

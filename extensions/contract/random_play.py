@@ -543,7 +543,7 @@ def shorten(
 def explained(
     subject: CheckedEnvironment, script: RecordedPlay, found: ContractViolation
 ) -> ContractViolation:
-    """Add the calls of the playthrough and a generated config to the message of a finding."""
+    """Extend the message of a finding by the playthrough's calls and config."""
     before = []
     if script.calls:
         before.append(f"after {list_calls(script.calls)}")

@@ -1,1 +1,1 @@
-"""Servers that let agents in other programs use sessions or play episodes."""
+"""Servers through which agents in other programs use sessions or play episodes."""

@@ -73,7 +73,7 @@ _CHANGES = re.compile(
     r"\b(grant|allow|enable|disable|turn (?:on|off)|switch (?:on|off))"
     r"(?: the following| these| both)?(?: \w+){0,2}: *$"
 )
-"""End of a line that announces settings to change, such as "turn on the following:"."""
+"""Words before a list of requested settings, such as "turn on the following:"."""
 _SIGHTS = re.compile(r"\b(?:see|notice|shows?) (?:any|one|either) of\b")
 """Line above a list of things that the phone may show. The items of this list are no requests."""
 _START = re.compile(r"\blet's (?:start|begin) (?:with|by)\b")

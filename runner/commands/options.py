@@ -86,7 +86,7 @@ def option(
     required: bool = False,
     **about: Any,
 ) -> Any:
-    """Create a field of an options record; ``about`` sets other fields of its ``_OptionInfo``."""
+    """Create a field of an options record. For ``about``, see ``_OptionInfo``."""
     found = _OptionInfo(help, metavar, **about)
     return field(default=MISSING if required else default, metadata={"about": found})
 

@@ -120,7 +120,7 @@ def list_focuses(
         message = f"{kind}: no {table} has two backends; choose other groups with --groups"
         raise DataError("--kind", message)
     without = ", or ".join(f"{a} and {b}" for a, b in pairs)
-    message = f"{kind}: no edge connects {without}; choose other groups with --groups"
+    message = f"{kind}: no edge connects the backends {without}; choose other groups with --groups"
     raise DataError("--kind", message)
 
 

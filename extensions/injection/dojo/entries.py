@@ -1,4 +1,4 @@
-"""AgentDojo's user tasks and attacked pairs as entries."""
+"""Entries for AgentDojo's user tasks, with and without an attack."""
 
 from __future__ import annotations
 

@@ -134,7 +134,9 @@ def test_no_link_in_a_run_is_followed(tmp_path: Path) -> None:
         (run / name).symlink_to(precious)
     with pytest.raises(DataError, match="is a symbolic link"):
         lock_folder(run)
-    with pytest.raises(DataError, match=r"tools.jsonl: cannot be written: the path is a symbolic link"):
+    with pytest.raises(
+        DataError, match=r"tools.jsonl: cannot be written: the path is a symbolic link"
+    ):
         LineFile(run / "tools.jsonl")
     write_whole(run / "run.json", [b"{}"])
     write_whole(run / "episodes.jsonl", [b"{}"])

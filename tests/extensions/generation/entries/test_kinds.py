@@ -76,7 +76,7 @@ def test_a_kind_without_a_path_is_refused_with_the_pair_that_has_no_edge(tmp_pat
     pair = read_groups(written(tmp_path, "[collections]\nb = ['MathAPI', 'TicketAPI']"), sparse)
     with pytest.raises(
         DataError,
-        match="I3: no edge connects MathAPI and TicketAPI; choose",
+        match="I3: no edge connects the backends MathAPI and TicketAPI; choose",
     ):
         list_focuses(InstructionKind.I3, pair, sparse)
     with pytest.raises(DataError, match="I1: no backend has a function that uses"):
