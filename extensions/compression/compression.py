@@ -54,18 +54,24 @@ class Compression(NamedTuple):
     token."""
 
     @classmethod
-    def named(cls, text: str, tokenizer: str | None = None) -> Compression:
-        """Parse ``LIMIT`` or ``LIMIT,WAY``.
+    def named(
+        cls,
+        text: str,
+        tokenizer: str | None = None,
+        limit_flag: str = "--compress",
+        way_flag: str = "--compress",
+    ) -> Compression:
+        """Parse ``LIMIT`` or ``LIMIT,WAY``; errors name the flag of the wrong part.
 
         Raises DataError if the text is malformed, or the tokenizer cannot be read.
         """
         limit, comma, way = text.partition(",")
         if not limit.isdecimal() or len(limit) > 9 or int(limit) < MIN_LIMIT:
             message = f"{limit!r:.40} is not a number of tokens; the minimum is {MIN_LIMIT}"
-            raise DataError("--compress", message)
+            raise DataError(limit_flag, message)
         known = next((each for each in WAYS if each == (way if comma else "ends")), None)
         if known is None:
-            raise DataError("--compress", f"{way!r:.40} is not one of {', '.join(WAYS)}")
+            raise DataError(way_flag, f"{way!r:.40} is not one of {', '.join(WAYS)}")
         made = cls(int(limit), known, tokenizer)
         made.tokens("")
         return made

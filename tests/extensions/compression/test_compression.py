@@ -207,7 +207,7 @@ def test_a_real_tokenizer_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--tokens", "10"), "--tokens: 10 tokens; give 64 to"),
+        (("--tokens", "10"), "--tokens: '10' is not a number of tokens; the minimum is 64"),
         (("--by", "cut,best"), "--by: 'best' is not one of cut, ends, keys"),
         (("--category", "simple_python"), "has no results"),
     ],
