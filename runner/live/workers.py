@@ -15,7 +15,7 @@ from trajectories.dataset import Dataset
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from runner.episodes import parallel, worker_processes
+    from runner.episodes import forked_judging, parallel, worker_processes
     from runner.live import run_control
     from runner.live.live_run import EpisodeJob, RunInputs
     from runner.live.run_control import Connect, RunEnding, RunObserver
@@ -23,8 +23,13 @@ if TYPE_CHECKING:
     from runner.records.run_store import RunStore
 else:
     # Most commands judge in this process and need none of these modules.
+    forked_judging = lazy_module("..episodes.forked_judging", __package__)
     worker_processes = lazy_module("..episodes.worker_processes", __package__)
     run_control = lazy_module(".run_control", __package__)
+
+
+_MANY = 200
+"""Number of entries from which several processes are faster."""
 
 
 class Workers(Protocol):
@@ -80,7 +85,12 @@ class LocalWorkers(NamedTuple):
             )
             return
         with limited_memory(self.allowance.megabytes):
-            yield from evaluate(*task)
+            many = len(trajectories) >= _MANY
+            forks = forked_judging.count_processes(len(trajectories)) if many else 1
+            if forks > 1:
+                yield from forked_judging.evaluate_in_forks(*task, forks)
+            else:
+                yield from evaluate(*task)
 
     def check(self, settings: Settings, connect: Connect) -> None:
         """Refuse several processes, because they would not make a live run faster."""

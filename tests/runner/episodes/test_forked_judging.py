@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from functools import cache, partial
+
+import pytest
+
+from checkers.profile import STRICT
+from runner.cli import main
+from runner.episodes.forked_judging import count_processes, evaluate_in_forks
+from runner.episodes.judging import evaluate
+from runner.episodes.offline import run_null, run_oracle
+from tests.source import ROOT
+from trajectories.dataset import load_embedded
+from trajectories.schema import Category
+
+ORACLE = partial(run_oracle, profile=STRICT)
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux judges in forks"),
+    pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),  # pytest may have threads
+]
+
+
+@cache
+def data():
+    return load_embedded([Category.BASE, Category.MISSING_FUNCTION])
+
+
+@cache
+def some():
+    """Return entries of both categories, most of them variants of the same scenario."""
+    every = data().trajectories
+    variants = [each for each in every.values() if each.category is Category.MISSING_FUNCTION][:16]
+    return [*(every[each.base] for each in variants), *variants]
+
+
+def judged(run, processes=3):
+    return list(evaluate_in_forks(data(), some(), STRICT, run, processes))
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    """Return the list of the processes that are started."""
+    started, fork = [], os.fork
+
+    def noted():
+        started.append(fork())
+        return started[-1]
+
+    monkeypatch.setattr(os, "fork", noted)
+    return started
+
+
+@pytest.mark.parametrize("run", [ORACLE, partial(run_null, profile=STRICT)])
+def test_forks_judge_as_one_process_does_in_its_order(run):
+    assert judged(run) == list(evaluate(data(), some(), STRICT, run))
+
+
+def test_one_process_judges_all_variants_of_a_scenario(tmp_path):
+    def note(prepared):
+        with open(tmp_path / str(os.getpid()), "a", encoding="utf-8") as file:
+            file.write(f"{prepared.trajectory.base}\n")
+        return ORACLE(prepared)
+
+    judged(note)
+    lists = [path.read_text(encoding="utf-8").split() for path in tmp_path.iterdir()]
+    bases = [base for one in lists for base in {*one}]
+    assert len(lists) == 3
+    assert sorted(bases) == sorted({*bases})
+    assert len(bases) < len(some())
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        lambda: os.kill(os.getpid(), signal.SIGKILL),
+        lambda: os._exit(3),
+        sys.exit,
+        lambda: (_ for _ in ()).throw(KeyboardInterrupt),
+    ],
+    ids=["killed", "left", "exits", "interrupted"],
+)
+def test_entries_of_a_dead_fork_are_judged_by_the_parent(end):
+    parent = os.getpid()
+
+    def run(prepared):
+        if os.getpid() != parent and prepared.trajectory.id == some()[20].id:
+            end()
+        return ORACLE(prepared)
+
+    assert judged(run, 2) == list(evaluate(data(), some(), STRICT, ORACLE))
+
+
+def test_without_a_further_process_one_process_judges(monkeypatch):
+    def refuse():
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    assert judged(ORACLE) == list(evaluate(data(), some(), STRICT, ORACLE))
+
+
+def test_forks_end_with_the_judging(processes):
+    found = evaluate_in_forks(data(), some(), STRICT, ORACLE, 3)
+    next(found)
+    found.close()
+    assert len(processes) == 2
+    for process in processes:
+        with pytest.raises(ProcessLookupError):
+            os.kill(process, 0)
+
+
+def test_what_entries_print_appears_once(capfd):
+    def run(prepared):
+        print(f"{prepared.trajectory.id}\n", end="")  # in one piece
+        return ORACLE(prepared)
+
+    print("before")
+    judged(run, 2)
+    lines = capfd.readouterr().out.split()
+    assert sorted(lines) == sorted(["before", *(each.id for each in some())])
+
+
+def test_few_entries_threads_and_debuggers_mean_one_process(monkeypatch):
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(sys, "gettrace", lambda: None)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
+    assert [count_processes(n) for n in (1, 199, 200, 450, 10**6)] == [1, 1, 2, 4, 8]
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
+    assert count_processes(10**6) == 1
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 4})
+    assert count_processes(10**6) == 2
+    monkeypatch.setattr(sys, "gettrace", lambda: print)
+    assert count_processes(10**6) == 1
+    monkeypatch.setattr(sys, "gettrace", lambda: None)
+    monkeypatch.setattr(threading, "active_count", lambda: 2)
+    assert count_processes(10**6) == 1
+
+
+def test_a_command_that_forks_writes_the_same_bytes(tmp_path):
+    words = ["eval", "--model", "null", "--category", "base", "--output"]
+    command = [sys.executable, "-m", "runner.cli", *words, "forked.jsonl"]
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert main([*words, str(tmp_path / "workers.jsonl"), "--workers", "1"]) == 0
+    assert (tmp_path / "forked.jsonl").read_bytes() == (tmp_path / "workers.jsonl").read_bytes()
