@@ -74,6 +74,7 @@ ALLOWED = {
         "extensions/traces/recorded_session.py",
         "getattr",
     ): "copies the slots that the class itself names",
+    ("runner/episodes/forked_judging.py", "pickle"): "reads what forks of the process send",
     ("runner/analysis/figure_table.py", "getattr"): "reads members that the table itself names",
     ("runner/models/agent_model.py", "getattr"): "finds the user's own agent, which he named",
     (

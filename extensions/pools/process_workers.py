@@ -13,7 +13,7 @@ from typing import Any
 from envs.errors import DataError
 from extensions.pools.environment_holder import EnvironmentHolder
 from extensions.pools.pool_workers import STARTING, Method, WorkerLost
-from runner.episodes.worker_processes import SpawnedProcess
+from extensions.pools.worker_processes import SpawnedProcess
 from runner.rollouts.rollout_env import RolloutEnv
 from trajectories.dataset import pause_collector
 

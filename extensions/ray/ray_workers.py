@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 from checkers.profile import Profile
 from envs.errors import DataError
+from extensions.pools.parallel import Chunk, ChunkJudge, Found, evaluate_by
+from extensions.pools.worker_processes import WorkerPool
 from extensions.ray.cluster import ActorPool, Cluster, NoResult, connected, library
-from runner.episodes.judging import ALLOWANCE, TimeAndMemoryLimits
-from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
-from runner.episodes.worker_processes import WorkerPool
+from runner.episodes.judging import ALLOWANCE, Run, TimeAndMemoryLimits
 from runner.live.budget import Budget, BudgetAllocator, BudgetShare
 from runner.live.engine import STOPPING, JobEngine, likely_tokens
 from runner.live.live_run import EpisodeJob, LiveRun, RunInputs

@@ -160,7 +160,9 @@ class WorkOptions(OutputOption, _ScoringOptions):
     """Processes."""
 
     workers: int | None = option(
-        "isolated worker processes, for entries that crash (default: none; with Ray, all CPUs)", "N", read=positive
+        "isolated worker processes, for entries that crash (default: none; with Ray, all CPUs)",
+        "N",
+        read=positive,
     )
     engine: str = option("where episodes run", default="local", choices=["local", "ray"])
     address: str | None = option("Ray cluster (default: a local one)", "NAME")

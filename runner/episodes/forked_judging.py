@@ -8,13 +8,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import BinaryIO
 
 from checkers.profile import Profile
-from runner.episodes.judging import evaluate
-from runner.episodes.parallel import Chunk, Run
+from runner.episodes.judging import Run, evaluate
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.schema import Trajectory
@@ -24,7 +23,8 @@ _MAX_PROCESSES = 8
 _BATCH = 8
 _BATCH_SECONDS = 0.02
 
-_Judge = Callable[[Chunk], Iterator[EpisodeRecord]]
+_Share = Sequence[Trajectory]
+_Judge = Callable[[_Share], Iterator[EpisodeRecord]]
 
 
 def count_processes(entries: int) -> int:
@@ -37,11 +37,11 @@ def count_processes(entries: int) -> int:
 
 
 def evaluate_in_forks(
-    dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run, processes: int
+    dataset: Dataset, trajectories: _Share, profile: Profile, run: Run, processes: int
 ) -> Iterator[EpisodeRecord]:
     """Run ``evaluate`` in several processes, with the same records in the same order."""
 
-    def judge(share: Chunk) -> Iterator[EpisodeRecord]:
+    def judge(share: _Share) -> Iterator[EpisodeRecord]:
         return evaluate(dataset, share, profile, run)
 
     # One process judges all variants of a scenario, because they share a ground truth.
@@ -58,7 +58,7 @@ def evaluate_in_forks(
 
 
 @contextmanager
-def _judged_by_fork(judge: _Judge, share: Chunk) -> Iterator[Iterator[EpisodeRecord]]:
+def _judged_by_fork(judge: _Judge, share: _Share) -> Iterator[Iterator[EpisodeRecord]]:
     ours, theirs = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -103,7 +103,7 @@ def _send_batch(batch: list[EpisodeRecord], file: BinaryIO) -> None:
     file.flush()
 
 
-def _receive(pipe: BinaryIO, judge: _Judge, share: Chunk) -> Iterator[EpisodeRecord]:
+def _receive(pipe: BinaryIO, judge: _Judge, share: _Share) -> Iterator[EpisodeRecord]:
     """Yield the records of a share. If the fork has died, this process judges the rest."""
     judged = 0
     with suppress(EOFError, pickle.UnpicklingError):

@@ -40,6 +40,9 @@ else:
 resource: Any = lazy_module("resource")
 
 
+Run = Callable[[PreparedTrajectory], Verdict]
+"""Function that runs and judges one prepared trajectory."""
+
 ENTRY_TIMEOUT = 600.0
 """Time limit per entry, in seconds."""
 
@@ -87,7 +90,7 @@ def evaluate(
     dataset: Dataset,
     trajectories: Iterable[Trajectory],
     profile: Profile,
-    run: Callable[[PreparedTrajectory], Verdict],
+    run: Run,
 ) -> Iterator[EpisodeRecord]:
     """Run trajectories in order and yield their records."""
     truths = PlayedTruths()

@@ -9,13 +9,19 @@ from checkers.profile import Profile
 from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner import extension
-from runner.episodes.judging import ALLOWANCE, TimeAndMemoryLimits, evaluate, limited_memory
+from runner.episodes.judging import (
+    ALLOWANCE,
+    Run,
+    TimeAndMemoryLimits,
+    evaluate,
+    limited_memory,
+)
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.schema import Trajectory
 
 if TYPE_CHECKING:
-    from runner.episodes import forked_judging, parallel, worker_processes
+    from runner.episodes import forked_judging
     from runner.live import run_control
     from runner.live.live_run import EpisodeJob, RunInputs
     from runner.live.run_control import Connect, RunEnding, RunObserver
@@ -24,7 +30,6 @@ if TYPE_CHECKING:
 else:
     # Most commands judge in this process and need none of these modules.
     forked_judging = lazy_module("..episodes.forked_judging", __package__)
-    worker_processes = lazy_module("..episodes.worker_processes", __package__)
     run_control = lazy_module(".run_control", __package__)
 
 
@@ -40,7 +45,7 @@ class Workers(Protocol):
         dataset: Dataset,
         trajectories: Sequence[Trajectory],
         profile: Profile,
-        run: parallel.Run,
+        run: Run,
     ) -> Iterator[EpisodeRecord]:
         """Judge trajectories; the outcomes and their order are the same as in ``evaluate``.
 
@@ -65,9 +70,8 @@ class Workers(Protocol):
 
 
 class LocalWorkers(NamedTuple):
-    """Workers on this machine."""
+    """This process; it judges many entries together with its forks."""
 
-    number: int | None = None
     allowance: TimeAndMemoryLimits = ALLOWANCE
 
     def judge(
@@ -75,15 +79,10 @@ class LocalWorkers(NamedTuple):
         dataset: Dataset,
         trajectories: Sequence[Trajectory],
         profile: Profile,
-        run: parallel.Run,
+        run: Run,
     ) -> Iterator[EpisodeRecord]:
-        """Judge in this process or in worker processes."""
+        """Judge in this process, and in forks of it."""
         task = dataset, trajectories, profile, run
-        if self.number is not None:
-            yield from worker_processes.evaluate_in_processes(
-                *task, workers=self.number, allowance=self.allowance
-            )
-            return
         with limited_memory(self.allowance.megabytes):
             many = len(trajectories) >= _MANY
             forks = forked_judging.count_processes(len(trajectories)) if many else 1
@@ -93,10 +92,7 @@ class LocalWorkers(NamedTuple):
                 yield from evaluate(*task)
 
     def check(self, settings: Settings, connect: Connect) -> None:
-        """Refuse several processes, because they would not make a live run faster."""
-        if self.number is not None:
-            why = "live runs use one process; try --engine ray"
-            raise DataError("--workers", why)
+        """Accept all settings."""
 
     def conduct(
         self,
@@ -127,4 +123,6 @@ def workers_of(
         return extension.load_extension(engine).engine(address, workers, allowance)
     if address:
         raise DataError("--address", "is for Ray clusters; add --engine ray")
-    return LocalWorkers(workers, allowance)
+    if workers is not None:
+        return extension.load_extension("pools").engine(None, workers, allowance)
+    return LocalWorkers(allowance)

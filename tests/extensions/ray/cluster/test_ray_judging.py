@@ -11,12 +11,12 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.errors import DataError
+from extensions.pools import parallel
+from extensions.pools.worker_processes import MAX_TRIES
 from extensions.ray.ray_workers import RayWorkers
 from runner.cli import main
-from runner.episodes import parallel
 from runner.episodes.judging import TimeAndMemoryLimits, evaluate
 from runner.episodes.offline import run_null, run_oracle
-from runner.episodes.worker_processes import MAX_TRIES
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category

@@ -4,7 +4,7 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.errors import DataError
-from runner.episodes.parallel import ChunkJudge, chunks, outcomes_of, without_trajectories
+from extensions.pools.parallel import ChunkJudge, chunks, outcomes_of, without_trajectories
 from trajectories.dataset import load_embedded
 from trajectories.schema import Category
 

@@ -12,12 +12,12 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from os import _exit
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple, NoReturn
 
 from checkers.profile import Profile
 from envs.errors import DataError
-from runner.episodes.judging import ALLOWANCE, TimeAndMemoryLimits, limited_memory
-from runner.episodes.parallel import Chunk, ChunkJudge, Found, Run, evaluate_by
+from extensions.pools.parallel import Chunk, ChunkJudge, Found, evaluate_by
+from runner.episodes.judging import ALLOWANCE, Run, TimeAndMemoryLimits, limited_memory
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 
@@ -118,6 +118,29 @@ class _Worker(SpawnedProcess):
         if code is None or code >= 0:
             return f"ended with status {code}"
         return f"was killed by {signal.Signals(-code).name}"
+
+
+class IsolatedWorkers(NamedTuple):
+    """Worker processes of this machine, for judging only."""
+
+    number: int
+    allowance: TimeAndMemoryLimits
+
+    def judge(
+        self, dataset: Dataset, trajectories: Chunk, profile: Profile, run: Run
+    ) -> Iterator[EpisodeRecord]:
+        """Judge entries. Raises DataError if the input is wrong, or a process cannot start."""
+        return evaluate_in_processes(
+            dataset, trajectories, profile, run, workers=self.number, allowance=self.allowance
+        )
+
+    def check(self, *run: object) -> None:
+        """Refuse several processes, because they would not make a live run faster."""
+        raise DataError("--workers", "live runs use one process; try --engine ray")
+
+    def conduct(self, *run: object) -> NoReturn:
+        """Refuse a live run, as ``check`` does."""
+        raise DataError("--workers", "live runs use one process; try --engine ray")
 
 
 def evaluate_in_processes(

@@ -13,11 +13,11 @@ import pytest
 
 from checkers.profile import STRICT
 from envs.errors import DataError
+from extensions.pools import parallel, worker_processes
+from extensions.pools.worker_processes import MAX_TRIES, WorkerPool, evaluate_in_processes
 from runner.cli import main
-from runner.episodes import parallel, worker_processes
 from runner.episodes.judging import TimeAndMemoryLimits, evaluate
 from runner.episodes.offline import run_oracle
-from runner.episodes.worker_processes import MAX_TRIES, WorkerPool, evaluate_in_processes
 from runner.records.episode_record import EpisodeRecord
 from tests.source import ROOT
 from trajectories.dataset import load_embedded
@@ -29,7 +29,7 @@ LITTLE = TimeAndMemoryLimits(megabytes=200)
 
 
 _PARENT = """
-from tests.runner.episodes import test_worker_processes as those
+from tests.extensions.pools import test_worker_processes as those
 
 if __name__ == "__main__":
     run = those.partial(those.run_but, those.tell, at={those.some()[1].id}, profile=those.STRICT)
@@ -164,7 +164,7 @@ def test_a_complaint_ends_the_run():
 
 
 def test_a_process_that_cannot_begin_is_told(monkeypatch):
-    monkeypatch.setattr("runner.episodes.worker_processes._START_SECONDS", 0.0)
+    monkeypatch.setattr("extensions.pools.worker_processes._START_SECONDS", 0.0)
     none = TimeAndMemoryLimits(seconds=1e-9)
     with pytest.raises(DataError, match="--workers: a process did not start: it stalled"):
         list(evaluate_in_processes(data(), some(), STRICT, ORACLE, workers=1, allowance=none))

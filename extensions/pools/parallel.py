@@ -6,16 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from checkers.profile import Profile
-from checkers.verdict import Verdict
 from envs.errors import DataError
-from runner.episodes.judging import evaluate
+from runner.episodes.judging import Run, evaluate
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
-from trajectories.prepared_trajectory import PreparedTrajectory
 from trajectories.schema import Trajectory
-
-Run = Callable[[PreparedTrajectory], Verdict]
-"""Function that runs and judges one prepared trajectory; must be picklable."""
 
 Chunk = Sequence[Trajectory]
 
@@ -29,7 +24,10 @@ _MAX_CHUNK = 32
 
 @dataclass(frozen=True)
 class ChunkJudge:
-    """Callable that judges chunks; each process receives it once, without trajectories."""
+    """Callable that judges chunks; each process receives it once, without trajectories.
+
+    ``run`` must be picklable.
+    """
 
     dataset: Dataset
     profile: Profile
