@@ -52,9 +52,9 @@ from trajectories.prepared_trajectory import prepare
 from trajectories.schema import Trajectory
 
 _COMMAND = ("turnwise.evaluate",)
+"""Command line that is written into the run folder."""
 _MAX_EPISODES = 100_000
 """Maximum trials and concurrent episodes."""
-"""Command line that is written into the run folder."""
 
 
 class Evaluation(NamedTuple):
