@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     import difflib
     from importlib import metadata
 
-    from envs.long_context import LongContextPack
+    from envs import long_context
 else:
-    # Only needed for errors and other packages.
+    # Only needed for errors, other packages and long-context material.
     difflib, metadata = lazy_module("difflib"), lazy_module("importlib.metadata")
+    long_context = lazy_module(".long_context", __package__)
 
 BackendClass = TypeVar("BackendClass", bound=type[Backend])
 
@@ -309,8 +310,13 @@ def get_example_file(backend: type[Backend]) -> Path:
     return get_file_folder(backend, _ROOT / "configs" / "initial") / f"{backend.__name__}.json"
 
 
-def check_types(environments: object, config: object) -> None:
-    """Raise DataError unless a session's parameters are a list of names and a dict."""
+def check_args(
+    environments: object, config: object, pack: object, behaviour: object, *flags: object
+) -> None:
+    """Raise DataError unless all parameters of a session have the right types.
+
+    The flags are ``tolerant``, ``checks_arguments`` and ``checks_config``.
+    """
     # A loop, since this runs at every reset and a generator takes three times as long.
     for name in environments if isinstance(environments, (list, tuple)) else [None]:
         if not isinstance(name, str):
@@ -318,6 +324,15 @@ def check_types(environments: object, config: object) -> None:
             raise DataError("environments", wanted)
     if not isinstance(config, (dict, Mapping)):  # faster for a dict
         raise DataError("config", f"must map environments to configs, but is {config!r:.60}")
+    if pack is not None:
+        kind = long_context.LongContextPack
+        require_type("pack", pack, kind, described="a LongContextPack or None")
+    if behaviour is not None and type(behaviour) is not BfclDeviations:
+        raise DataError("behaviour", f"must be a BfclDeviations or None, but is {behaviour!r:.60}")
+    for place, flag in enumerate(flags):
+        if flag is not None and flag is not True and flag is not False:
+            name = ("tolerant", "checks_arguments", "checks_config")[place]
+            raise DataError(name, f"must be True or False, but is {flag!r:.60}")
 
 
 def check_config(environments: Sequence[str], config: Mapping[str, Any]) -> list[ConfigProblem]:
@@ -350,7 +365,7 @@ def _find_clashes(environments: tuple[str, ...]) -> Sequence[ConfigProblem]:
 
 
 def load_backend(
-    name: str, config: Any, pack: LongContextPack | None, behaviour: BfclDeviations
+    name: str, config: Any, pack: long_context.LongContextPack | None, behaviour: BfclDeviations
 ) -> Backend:
     """Load one backend from a config, even if the config was not checked.
 

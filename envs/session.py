@@ -25,7 +25,7 @@ from envs.errors import (
     ToolError,
     require_type,
 )
-from envs.registry import check_config, check_types, list_tools, load_backend, with_worlds
+from envs.registry import check_args, check_config, list_tools, load_backend, with_worlds
 from envs.results import Result, get_inner_value
 from envs.state import ATOMS, Snapshot, copy_lists, has_changed
 from envs.tool import Tool, make_unknown_function_error
@@ -100,7 +100,7 @@ class Session:
             checks_config: Whether to check the config; default: True, unless ``tolerant`` is set.
             behaviour: Deviations from BFCL's backends; default: all, unless ``tolerant`` is set.
         """
-        check_types(environments, config)
+        check_args(environments, config, pack, behaviour, tolerant, checks_arguments, checks_config)
         checked = not tolerant if checks_config is None else checks_config
         if checked and (problems := check_config(environments, config)):
             raise ConfigError(problems)

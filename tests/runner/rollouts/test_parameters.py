@@ -23,6 +23,11 @@ def entry():
     return next(iter(turnwise.load_dataset(categories="base").trajectories.values()))
 
 
+def load_session(**given):
+    """Load a session with further parameters."""
+    return turnwise.Session.load(["TicketAPI"], {}, **given)
+
+
 def turn_loop(profile=turnwise.STRICT):
     """Start the turn loop of an entry."""
     return turnwise.TurnLoop(entry(), turnwise.Session.load([], {}), profile)
@@ -110,6 +115,14 @@ WRONG = {
     "environments: must be a list .*, but is 3": lambda: turnwise.Session.load(3, {}),
     r"environments: must be a list .*, but is \[None\]": lambda: turnwise.Session.load([None], {}),
     "config: must map environments to configs, but is 3": lambda: turnwise.Session.load([], 3),
+    "pack: must be a LongContextPack or None, but is 5": lambda: load_session(pack=5),
+    r"behaviour: must be a BfclDeviations or None, but is \[\]": lambda: load_session(behaviour=[]),
+    "behaviour: must be a BfclDeviations or None, but is 'bfcl'": lambda: load_session(
+        behaviour="bfcl"
+    ),
+    "tolerant: must be True or False, but is 'no'": lambda: load_session(tolerant="no"),
+    "checks_arguments: must be True or False, but is 1": lambda: load_session(checks_arguments=1),
+    "checks_config: must be True or False, but is 'x'": lambda: load_session(checks_config="x"),
     r"\$\.TicketApi: unknown backend": lambda: turnwise.Session.load(["TicketApi"], {}),
     r"call: must be a Call whose args are a tuple, but is 'ls\(\)'": lambda: turnwise.Session.load(
         ["TicketAPI"], {}
