@@ -13,6 +13,11 @@ def test_an_error_has_a_kind(why: str | BaseException | None, kind: str) -> None
     assert ToolError("the folder does not exist", why).kind == kind
 
 
+def test_an_error_keeps_the_values_of_its_message() -> None:
+    assert ToolError("it costs 5", None, {"cost": 5}).values == {"cost": 5}
+    assert ToolError("it costs 5").values == {}
+
+
 @pytest.mark.parametrize(
     ("count", "shown"),
     [(1, "$.a0: wrong 0"), (2, "$.a0: wrong 0 (and 1 more)"), (3, "$.a0: wrong 0 (and 2 more)")],

@@ -919,6 +919,8 @@ def test_an_unconverted_amount_that_does_not_fit_names_the_conversion():
     assert found.detail == (
         "fillFuelTank: the model guessed fuelAmount and never called liter_to_gallon(liter=100)"
     )
+    later = [["fillFuelTank(fuelAmount=100)", "displayCarStatus(option='26.4172')"]]
+    assert said_of([[convert, fill]], later, words, CAR).detail == found.detail
     kept = said_of([[convert, fill]], [[convert, "fillFuelTank(fuelAmount=7)"]], words, CAR)
     assert kept.cause is Cause.WRONG_ARGUMENT
 

@@ -11,11 +11,13 @@ from checkers.verdict import Verdict
 from envs.backends.ticket import TicketAPI
 from envs.calls import Call, parse_call, read_call
 from envs.errors import BackendFault, DataError, InvalidArgument
-from runner.episodes.judging import evaluate
+from runner import extension
+from runner.episodes.entry_kinds import JudgingTerms
+from runner.episodes.judging import evaluate, judge_again
 from runner.episodes.offline import run_null
 from runner.episodes.script_playback import make_truth_script
 from runner.episodes.turn_loop import STEP_LIMIT
-from runner.records.episode_record import EpisodeRecord
+from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from tests.judging import null, run_recorded, run_script
 from trajectories.prepared_trajectory import prepare
 from trajectories.replay_queries import PlayedTruths
@@ -483,3 +485,18 @@ def test_an_outcome_as_json(help_desk):
     verdict = Verdict(True, None, None, 1, 1)
     shown = EpisodeRecord.of(help_desk, verdict).verdict_line()
     assert shown == {"id": help_desk.id, "category": "miss_func", **verdict.to_json()}
+
+
+def test_extensions_of_a_recorded_episode_arrange_its_session(prepared, help_desk, monkeypatch):
+    ready, arranged = prepared(help_desk, STRICT), []
+
+    def arrange(template, record):
+        arranged.append(record)
+        return template
+
+    monkeypatch.setattr(extension, "replay_session", arrange)
+    plain = EpisodeRecord(help_desk.id, 0, "base", None, None, None, result=[[LOOK_STEP]])
+    faulty = plain._replace(extensions={"faults": {}})
+    for record in (plain, faulty):
+        judge_again(ready, RecordedEpisode(record, "fc"), JudgingTerms(STRICT))
+    assert arranged == [faulty]
