@@ -342,7 +342,19 @@ def report_write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise WriteError(str(path), f"cannot be written: {error.strerror}") from None
+        reason = _name_obstacle(error) or error.strerror
+        raise WriteError(str(path), f"cannot be written: {reason}") from None
     except UnicodeEncodeError as error:
         half = ascii(error.object[error.start])
         raise WriteError(str(path), f"cannot be written: {half} is a lone surrogate") from None
+
+
+def _name_obstacle(error: OSError) -> str | None:
+    """Return what is in the way of a new folder: a file or a broken link; None if neither is."""
+    place = error.filename
+    if not isinstance(error, FileExistsError):
+        return None
+    if os.path.islink(place):
+        target = os.readlink(place)
+        return f"{place} is a broken link to {target}; create that folder or remove the link"
+    return f"{place} is a file, not a folder" if os.path.isfile(place) else None

@@ -425,9 +425,11 @@ def create_folder(folder: Path) -> Path:
     """
     place, number = folder, 1
     while True:
-        with report_write_errors(place), suppress(FileExistsError):
-            place.mkdir(parents=True)
-            return place
+        with report_write_errors(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                place.mkdir()
+                return place
         number += 1
         place = folder.with_name(f"{folder.name}-{number}")
 

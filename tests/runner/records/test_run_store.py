@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -240,6 +241,19 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
             RunStore.create(folder, DEFINITION)
         with pytest.raises(DataError, match=NO_FOLDER_OF_A_RUN):
             read_run(folder)
+
+
+def test_a_broken_link_in_place_of_a_folder_is_named_with_its_target(tmp_path):
+    link, target = tmp_path / "runs", tmp_path / "unmounted"
+    link.symlink_to(target)
+    named = f"{link} is a broken link to {target}; create that folder or remove the link"
+    start = partial(RunStore.create, definition=DEFINITION)
+    for create, folder in ((start, link), (start, link / "a"), (create_folder, link / "a")):
+        with pytest.raises(DataError) as caught:
+            create(folder)
+        assert str(caught.value) == f"{folder}: cannot be written: {named}"
+    assert create_folder(link) == tmp_path / "runs-2"
+    assert not target.exists()
 
 
 def test_runs_that_begin_in_the_same_second_have_folders_of_their_own(tmp_path):
