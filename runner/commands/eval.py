@@ -112,7 +112,7 @@ def _evaluate_offline(
     for feature in features:
         if not (feature.is_offline and options.model.takes_features):
             models = "live models, oracle and null" if feature.is_offline else "live models"
-            raise DataError(feature.flag, f"is for {models}, not {options.model}")
+            raise options.model.make_refusal(feature.flag, models)
     ids = [each.id for each in trajectories]
     dataset, features = narrow_dataset(features, dataset, ids, dataset.folder)
     trajectories = [dataset.trajectories[id] for id in ids]
@@ -161,9 +161,7 @@ _LIVE_OPTIONS_WITH_VARY = (
 def _refuse_live_options(options: Options, allowed: Collection[str]) -> None:
     for flag in given_flags(options, LiveOptions):
         if flag not in allowed:
-            raise DataError(
-                flag, f"only live models accept the option; omit it for {options.model}"
-            )
+            raise options.model.make_refusal(flag)
 
 
 def _warn_of_irregularities(dataset: Dataset) -> None:

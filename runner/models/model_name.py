@@ -41,6 +41,10 @@ class ModelName(str):
         Raises DataError for an empty name, or a misspelled name of an offline model.
         """
 
+    def make_refusal(self, flag: str, accepting: str = "live models") -> DataError:
+        """Return the error for an option that only the models in ``accepting`` accept."""
+        return DataError(flag, f"only {accepting} accept the option; omit it for {self}")
+
 
 class OracleName(ModelName):
     """Name of the model that replays the ground truth: ``oracle``."""

@@ -210,7 +210,7 @@ def _make_plan(options: Options) -> tuple[RunInputs, list[Trajectory]]:
     settings = settings_of(options, "search")
     has_format = any(each.protocol for each in settings.features)
     if has_format and options.model.is_scripted:
-        raise DataError("--calling-format", "works only with live models; remove the option")
+        raise options.model.make_refusal("--calling-format")
     if settings.reply_cache is not None:
         raise DataError("reply_cache", "is for eval only; leave it out")
     profile = choose_profile(dataset, options.profile)

@@ -188,7 +188,10 @@ def test_the_command_prints_the_ceiling(capsys: pytest.CaptureFixture[str]) -> N
         (("--pool", "all"), "--pool: needs --retrieve"),
         (("--no-keep",), "--no-keep: needs --retrieve"),
         (("--retrieve", "top=3", "--category", "simple_python"), "their own functions"),
-        (("--retrieve", "top=3", "--model", "scripted:0.1"), "is for live models, oracle"),
+        (
+            ("--retrieve", "top=3", "--model", "scripted:0.1"),
+            "only live models, oracle and null",
+        ),
     ],
 )
 def test_bad_input_is_one_line(

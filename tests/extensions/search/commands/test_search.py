@@ -141,6 +141,10 @@ def test_a_folder_is_not_searched_twice_nor_gone_on_with_where_there_is_nothing(
             ["--model", "scripted:0", "--mode", "prompt"],
             "--mode: must be `fc` for a scripted model",
         ),
+        (
+            ["--model", "scripted:0", "--calling-format", "hermes"],
+            "--calling-format: only live models accept the option; omit it for scripted:0",
+        ),
         (["--model", "scripted:0", "--ids", "nothing"], "--ids: unknown id 'nothing'"),
         (
             ["--model", "scripted:0", "--repeat", "2", "--children", "1"],
