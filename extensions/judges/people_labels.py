@@ -13,6 +13,11 @@ from runner.records.episode_record import Key
 from trajectories.jsonl import read_objects
 
 
+def make_label_hint(runs: str) -> str:
+    """Return how to make a file of labels of the named runs, for an error message."""
+    return f"save labels on the page that `turnwise label {runs}` writes"
+
+
 def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
     """Read the labels that people gave to episodes.
 
@@ -36,7 +41,5 @@ def read_people(path: Path, known: Collection[Key]) -> Mapping[Key, bool]:
             raise DataError(where, f"{id}, trial {trial}, has two labels; keep one")
         found[id, trial] = passed
     if not found:
-        raise DataError(
-            str(path), "has no labels; save labels on the page that `turnwise label` writes"
-        )
+        raise DataError(str(path), f"has no labels; {make_label_hint('RUN')}")
     return found

@@ -20,6 +20,7 @@ from envs.errors import DataError
 from extensions.judges.agreement import cohen_kappa
 from extensions.judges.judged_episode import JudgedEpisode
 from extensions.judges.label_rules import Preference
+from extensions.judges.people_labels import make_label_hint
 from runner.analysis.figure_lines import format_interval, format_percent
 from runner.records.episode_record import Key
 from runner.show.terminal import table
@@ -111,10 +112,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
                 trial, person = line.get("trial", 0), line.get("person", "")
             case _:
                 fields = '"id", "pair" and "winner" (first, second or tie)'
-                raise DataError(
-                    where,
-                    f"must have {fields}; create labels with `turnwise label A B`",
-                )
+                raise DataError(where, f"must have {fields}; {make_label_hint('A B')}")
         if winner not in _PREFERENCES:
             raise DataError(where, f'$.winner: {winner!r:.40} must be "first", "second" or "tie"')
         if type(trial) is not int:
@@ -130,7 +128,7 @@ def read_win_labels(path: Path, pairs: Mapping[Key, EpisodePair]) -> list[WinLab
             raise DataError(where, f"{id}, trial {trial}, has two labels{who}; keep one")
         found[pair.key, person] = WinLabel(pair.key, _PREFERENCES[winner], person)
     if not found:
-        raise DataError(str(path), "has no labels; create labels with `turnwise label A B`")
+        raise DataError(str(path), f"has no labels; {make_label_hint('A B')}")
     return list(found.values())
 
 

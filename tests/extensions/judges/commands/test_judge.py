@@ -241,7 +241,7 @@ def test_people_stand_beside_judge_and_verdicts(judge, labels, data: Path) -> No
         ([{"id": "ID", "passed": "yes"}], 'must have "id"'),
         ([{"id": "ID", "passed": True}] * 2, "has two labels; keep one"),
         (["not JSON"], "not valid JSON"),
-        ([], "has no labels"),
+        ([], "has no labels; save labels on the page that `turnwise label RUN` writes"),
     ],
 )
 def test_labels_of_people_are_checked(source: Path, labels, data: Path, lines, why: str) -> None:

@@ -105,7 +105,7 @@ def test_people_are_compared_with_each_other(
         ({"id": "gone"}, "belongs to another pair"),
         ({"trial": "1"}, r"\$\.trial: must be a whole number"),
         ({"person": 1}, r"\$\.person"),
-        ({"pair": None}, 'must have "id", "pair" and "winner"'),
+        ({"pair": None}, 'must have "id", "pair" and "winner" .*`turnwise label A B` writes'),
     ],
 )
 def test_labels_are_checked(
@@ -124,6 +124,10 @@ def test_two_labels_of_a_person_and_runs_in_another_order_are_refused(
     path = labels(ada=["second"])
     with pytest.raises(DataError, match="name the same runs in the same order"):
         run_command("judge", *reversed(runs), "--labels", path)
+    (path.parent / "none.jsonl").write_text("", encoding="utf-8")
+    hint = "has no labels; save labels on the page that `turnwise label A B` writes"
+    with pytest.raises(DataError, match=hint):
+        run_command("judge", *runs, "--labels", path.parent / "none.jsonl")
     path.write_text(path.read_text(encoding="utf-8") * 2, encoding="utf-8")
     with pytest.raises(DataError, match="has two labels by ada; keep one"):
         run_command("judge", *runs, "--labels", path)
