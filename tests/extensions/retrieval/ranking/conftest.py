@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -12,6 +14,21 @@ from trajectories import bfcl_reader
 
 HOME = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "turnwise"
 """Where the data are outside of tests, which have a cache of their own."""
+IS_INSTALLED = find_spec("bm25s") is not None or "ADAPTERS" in os.environ
+"""Whether the libraries of the extra are there; `make test-adapters` must have them."""
+
+
+class _SkippedModule(pytest.Module):
+    def collect(self) -> NoReturn:
+        reason = "needs turnwise[lexical]; run make test-adapters or make test-retrieval"
+        pytest.skip(reason, allow_module_level=True)
+
+
+def pytest_pycollect_makemodule(
+    module_path: Path, parent: pytest.Collector
+) -> pytest.Module | None:
+    """Skip the modules of this folder without the extra; many import it at the top."""
+    return None if IS_INSTALLED else _SkippedModule.from_parent(parent, path=module_path)
 
 
 def described(
