@@ -12,6 +12,7 @@ from envs.bounds import (
     UNCOUNTED,
     UNMEASURED,
     SessionSizes,
+    check_arguments,
     measure_growth,
     measure_size,
 )
@@ -124,6 +125,12 @@ def test_growth_does_not_look_at_what_is_shared():
     assert measure_growth({"a": large}, {"a": large, "b": "c"}, MOST) == measure_size(
         "b", 99
     ) + measure_size("c", 99)
+
+
+def test_an_argument_may_be_nested_as_deep_as_a_value_in_a_call():
+    check_arguments((nested(BOUNDS.nesting),))
+    with pytest.raises(MalformedCall, match=f"more than {BOUNDS.nesting} levels of nesting"):
+        check_arguments((nested(BOUNDS.nesting + 1),))
 
 
 def test_results_put_into_calls_do_not_double_without_end():

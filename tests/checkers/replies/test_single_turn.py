@@ -187,7 +187,8 @@ def test_hostile_code_has_no_calls(read: Any, language: Language, text: str) -> 
 def test_a_missing_grammar_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     grammars._load_parser.cache_clear()
     monkeypatch.setitem(sys.modules, "tree_sitter_java", None)
-    with pytest.raises(MissingGrammar, match=r"pip install 'turnwise\[languages\]'"):
+    advice = r"^tree_sitter_java is not installed: pip install 'turnwise\[languages\]'"
+    with pytest.raises(MissingGrammar, match=advice):
         as_bfcl.read_text("f(a=1)", JAVA)
 
 
