@@ -539,7 +539,8 @@ class RunFigures:
         )
 
     def _rate(self, judged: Sequence[EpisodeRecord]) -> GroupScore:
-        attempts = [*self._attempts(judged).values()]
+        # A group has all judged trials of an entry, or none of them.
+        attempts = [self.attempts_by_id[id] for id in dict.fromkeys(each.id for each in judged)]
         strata = ((1.0, attempts),)
         return GroupScore(pass_at_1(attempts), cluster_interval(attempts), len(attempts), strata)
 
