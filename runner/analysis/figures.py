@@ -539,8 +539,7 @@ class RunFigures:
         )
 
     def _rate(self, judged: Sequence[EpisodeRecord]) -> GroupScore:
-        # A group has all judged trials of an entry, or none of them.
-        attempts = [self.attempts_by_id[id] for id in dict.fromkeys(each.id for each in judged)]
+        attempts = [*self._attempts(judged).values()]
         strata = ((1.0, attempts),)
         return GroupScore(pass_at_1(attempts), cluster_interval(attempts), len(attempts), strata)
 
