@@ -154,14 +154,16 @@ def flips(comparisons: Sequence[RunComparison]) -> Iterator[FlippedEntry]:
 
 
 def _causes(comparisons: Sequence[RunComparison]) -> Iterator[Json]:
-    counts = [
-        causes(trial for entry in comparisons[0].entries for trial in entry.first),
-        *(causes(t for entry in each.entries for t in entry.second) for each in comparisons),
+    """Yield the causes of failure; ``shares`` has the share of the episodes of each run."""
+    runs = [
+        [trial for entry in comparisons[0].entries for trial in entry.first],
+        *([trial for entry in each.entries for trial in entry.second] for each in comparisons),
     ]
+    counts = [causes(trials) for trials in runs]
     for cause in Cause:
-        found = [count[cause] for count in counts]
-        if any(found):
-            yield {"cause": cause.value, "runs": found}
+        shares = [count[cause] / len(run) for count, run in zip(counts, runs, strict=True)]
+        if any(shares):
+            yield {"cause": cause.value, "shares": shares}
 
 
 def _flip_json(flip: FlippedEntry) -> Json:

@@ -278,6 +278,8 @@ def test_a_flip_leads_to_its_episodes(view: Open) -> None:
 def test_three_runs_show_where_they_are_not_alike(view: Open) -> None:
     page = view("compare?run=a&run=b&run=deep/c")
     expect(page.locator(".flips .badge")).to_have_text(["passed", "failed", "failed"])
+    why = page.get_by_role("table").filter(has_text="cause")
+    expect(why.locator("tbody td")).to_have_text(["0.0%", "100.0%", "100.0%"])
     page.keyboard.press("/")
     page.keyboard.type("nothing")
     expect(page.locator(".flips .count")).to_have_text("0")

@@ -39,7 +39,7 @@ def test_runs_are_compared_over_what_all_have(compared):
     assert shown["scores"] == [1.0, 0.5, 0.5]
     assert [each["difference"] for each in shown["against"]] == [-0.5, -0.5]
     assert shown["categories"] == {"base": [1.0, 0.5, 0.5]}
-    assert shown["causes"] == [{"cause": "missing_call", "runs": [0, 1, 1]}]
+    assert shown["causes"] == [{"cause": "missing_call", "shares": [0.0, 0.5, 0.5]}]
 
 
 def test_p_values_are_corrected_for_all_comparisons(compared):

@@ -4,6 +4,10 @@ const RUN_LETTERS = "ABCDEFGHIJ";
 
 function showSeveral(found) {
   const names = found.runs.map((run) => run.name);
+  const { scores } = found;
+  const rates = Object.entries(found.categories);
+  if (rates.length > 1) rates.push(["all", scores]);
+  const causes = found.causes.map(({ cause, shares }) => [words(cause), shares]);
   document.getElementById("heading").replaceChildren(el("span.run", `${names.length} runs`));
   main.replaceChildren(
     el(
@@ -17,8 +21,8 @@ function showSeveral(found) {
       againstTable(found),
       el("p.quiet", `p, Holm: corrected for ${plural(found.against.length, "comparison")}.`),
     ),
-    card("Score by category", ratesTable(found)),
-    found.causes.length > 0 ? card("Why episodes failed", countsTable(found)) : "",
+    sharesCard("Score by category", "category", rates, scores),
+    causes.length > 0 ? sharesCard("Why episodes failed", "cause", causes, scores) : "",
     flipsFilter(),
     severalFlips(found),
   );
@@ -59,18 +63,10 @@ function againstTable({ scores, against }) {
   return inScroll("Each compared with A", [...columns, ["p"], ["p, Holm"]], rows);
 }
 
-function ratesTable({ categories, scores }) {
-  const rows = Object.entries(categories);
-  if (rows.length > 1) rows.push(["all", scores]);
-  const line = ([name, rates]) =>
-    el("tr", el("th", { scope: "row" }, name), rates.map((rate) => el("td.number", percent(rate))));
-  return inScroll("Score by category", ["category", ...lettersOf(scores)], rows.map(line));
-}
-
-function countsTable({ causes, scores }) {
-  const line = ({ cause, runs: counts }) =>
-    el("tr", el("th", { scope: "row" }, words(cause)), counts.map((count) => el("td.number", count)));
-  return inScroll("Why episodes failed", ["cause", ...lettersOf(scores)], causes.map(line));
+function sharesCard(title, kind, rows, scores) {
+  const line = ([name, shares]) =>
+    el("tr", el("th", { scope: "row" }, name), shares.map((share) => el("td.number", percent(share))));
+  return card(title, inScroll(title, [kind, ...lettersOf(scores)], rows.map(line)));
 }
 
 function lettersOf(scores) {
