@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Self, TypeVar
@@ -147,6 +148,8 @@ def read_plain(kind: type[Plain], value: object) -> Plain:
     """Return a value of a JSON object. Raises TypeError if the value is not of type ``kind``."""
     if type(value) is not kind:
         raise TypeError(f"{value!r:.60} is not of type {kind.__name__}")
+    if isinstance(value, int) and abs(value) > sys.maxsize:
+        raise TypeError(f"{value!r:.60} is too large")
     return value
 
 

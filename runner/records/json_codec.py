@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from json.encoder import encode_basestring_ascii
-from math import inf, isfinite
+from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -28,6 +28,8 @@ _WORDS = {
     NoneType: "null",
 }
 _MAX_SHOWN_CHARS = 60
+_HUGE = 1e100
+"""Sums of measured times and costs stay finite below this number."""
 
 
 class TypeMismatch(Exception):
@@ -201,8 +203,8 @@ def _plain(kind: type) -> Read:
         # Exact types, because bool is a subclass of int.
         if type(value) not in kinds:
             raise TypeMismatch(_must_be(_WORDS[kind], value))
-        if kind is float and not abs(value) < inf:
-            raise TypeMismatch(f"must be a finite number, but is {value}")
+        if kind is float and not abs(value) < _HUGE:
+            raise TypeMismatch(_must_be("a finite number below 1e100", value))
         return value
 
     return read_value
