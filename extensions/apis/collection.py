@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -88,6 +89,9 @@ class ApiCollection(NamedTuple):
             raise DataError(
                 str(path), "contains a function twice, or answers for an unknown function"
             )
+        for number, function in enumerate(found.functions):
+            if misfit := _find_misfit(function.parameters):
+                raise DataError(str(path), f"$.functions[{number}].parameters.{misfit}")
         return found
 
     def encoded(self) -> Sequence[bytes]:
@@ -123,3 +127,21 @@ class ApiCollection(NamedTuple):
         yield "functions", len(self.functions)
         yield from sorted(reasons.items())
         yield "kept", len(usable)
+
+
+def _find_misfit(schema: Mapping[str, Any]) -> str | None:
+    """Return the place and the mistake of parameters that no function can have."""
+    properties, required = schema.get("properties"), schema.get("required", [])
+    if not isinstance(properties, dict):
+        return f"properties: must be an object, but is {properties!r:.60}"
+    for name, each in properties.items():
+        if not name.isidentifier() or iskeyword(name):
+            return f"properties: {name!r:.60} is not a name of a parameter"
+        if not isinstance(each, dict):
+            return f"properties.{name}: must be an object, but is {each!r:.60}"
+        for member in ("type", "description"):
+            if not isinstance(each.get(member, ""), str):
+                return f"properties.{name}.{member}: must be a string, but is {each[member]!r:.60}"
+    if not isinstance(required, list) or not all(name in [*properties] for name in required):
+        return f"required: must be a list of parameters, but is {required!r:.60}"
+    return None

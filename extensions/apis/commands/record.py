@@ -78,7 +78,7 @@ def _known_calls(found: ApiCollection) -> list[tuple[str, dict[str, Any]]]:
     free: list[tuple[str, dict[str, Any]]] = [
         (function.name, {})
         for function in found.functions
-        if function.name not in known and not function.parameters["required"]
+        if function.name not in known and not function.parameters.get("required")
     ]
     return [*calls, *free]
 

@@ -272,3 +272,29 @@ def test_bad_names_and_places_give_one_line(
         capsys.readouterr()
         assert main(["env", *command]) == 2
         assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({}, "parameters.properties: must be an object, but is None"),
+        ({"properties": {"a b": {}}}, "properties: 'a b' is not a name of a parameter"),
+        ({"properties": {"class": {}}}, "properties: 'class' is not a name of a parameter"),
+        ({"properties": {"a": 5}}, "properties.a: must be an object, but is 5"),
+        ({"properties": {"a": {"type": []}}}, "properties.a.type: must be a string, but is"),
+        ({"properties": {}, "required": ["a"]}, "required: must be a list of parameters, but is"),
+        ({"properties": {}, "required": 5}, "required: must be a list of parameters, but is 5"),
+    ],
+)
+def test_a_damaged_collection_gives_one_line(
+    tmp_path: Path, parameters: Any, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    function = {"name": "f", "description": "F.", "parameters": parameters, "method": "GET"}
+    answer = {"function": "f", "arguments": {"a": 1}, "status": 200, "seconds": 0, "body": 1}
+    damaged = {"name": "Own", "functions": [{**function, "url": "u"}], "answers": [answer]}
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(damaged))
+    assert main(["env", "record", str(path), "--allow", "a"]) == 2
+    assert f"own.json: $.functions[0].parameters.{said.removeprefix('parameters.')}" in (
+        capsys.readouterr().err
+    )
