@@ -215,7 +215,9 @@ def read_expected_type(
         known = {
             name: read_expected_type(member, language)
             for name, member in properties.items()
-            if isinstance(member, _OBJECT) and member.get("type") in TYPES[language]
+            if isinstance(member, _OBJECT)
+            and isinstance(kind := member.get("type"), str)
+            and kind in TYPES[language]
         }
         return ExpectedType(word, found, members=known)
     if word not in _WITH_ITEMS or not isinstance(items, _OBJECT):

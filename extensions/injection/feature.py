@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
-from envs.errors import DataError
+from envs.errors import DataError, require_type
 from extensions.injection import planting
 from extensions.injection.attack_families import check_family
 from extensions.injection.defences import DEFENCES, Defences
@@ -114,6 +114,7 @@ class InjectionFeature(RunFeature):
     def of(cls, definition: JsonObject) -> InjectionFeature:
         """Return the feature of a run's definition. Raises DataError if a defence is missing."""
         attack, names = definition.get("attack"), definition.get("defences")
+        require_type("defences", names, list, None, described="a list of names")
         defences = Defences.named(",".join(map(str, names))) if names else None
         found = None if attack is None else str(attack)
         return cls(found, defences, definition.get("controls") is True)

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
-from envs.calls import parse_call
 from extensions.tau.entries import TaskEntry
 from extensions.tau.judging import SimulationJudge
 from extensions.tau.simulations import SimulationFile, fits
 from extensions.tau.worlds import Checkout
-from extensions.users.dialogue_kind import describe_fact
+from extensions.users.dialogue_kind import describe_fact, list_needed
 from runner.episodes.judging import judge_recorded
 from trajectories.dataset import Dataset
 from trajectories.prepared_trajectory import prepare
@@ -42,8 +41,7 @@ def _tell(entry: Trajectory) -> Sequence[Step]:
 
 def _act(entry: Trajectory) -> Sequence[Step]:
     if not isinstance(entry, TaskEntry):
-        calls = [parse_call(text) for text in entry.turns[0].ground_truth]
-        return [[{call.name: dict(call.kwargs)}] for call in calls]
+        return [[{call.name: dict(call.kwargs)}] for call in list_needed(entry)]
     actions = (entry.task.criteria.actions if entry.task.criteria else None) or ()
     return [[{f"{each.side}.{each.name}": dict(each.arguments)}] for each in actions]
 

@@ -143,11 +143,7 @@ def scenario_of(entry: Trajectory) -> DialogueScenario:
             where,
             "the entry must have one turn, because the simulated user writes all later messages",
         )
-    member = entry.extensions[NAME]
-    if not isinstance(member, dict):
-        raise DataError(where, "must be an object with `scenario` and `rules`")
-    check_keys(member, ("scenario", "rules"), where)
-    return read_scenario(member.get("scenario"), f"{where}.scenario")
+    return read_scenario(_member_of(entry).get("scenario"), f"{where}.scenario")
 
 
 def rules_of(entry: Trajectory) -> ConductRules:
@@ -155,20 +151,40 @@ def rules_of(entry: Trajectory) -> ConductRules:
 
     Raises DataError if the rules are invalid.
     """
-    member = entry.extensions[NAME].get("rules", {})
+    member = _member_of(entry).get("rules", {})
     where = f"entry {entry.id}: $.extensions.{NAME}.rules"
     found = read(ConductRules, member, where)
     check_keys(member, ConductRules._fields, where)
     return found
 
 
+def _member_of(entry: Trajectory) -> dict[str, Any]:
+    where, member = f"entry {entry.id}: $.extensions.{NAME}", entry.extensions[NAME]
+    if not isinstance(member, dict):
+        raise DataError(where, "must be an object with `scenario` and `rules`")
+    check_keys(member, ("scenario", "rules"), where)
+    return member
+
+
+def list_needed(entry: Trajectory) -> list[Call]:
+    """Return the ground-truth calls of an entry.
+
+    Raises DataError if a call is malformed.
+    """
+    calls = []
+    for number, text in enumerate(entry.turns[0].ground_truth):
+        try:
+            calls.append(parse_call(text))
+        except MalformedCall as error:
+            where = f"entry {entry.id}: $.turns[0].ground_truth[{number}]"
+            raise DataError(where, str(error)) from None
+    return calls
+
+
 def list_gold(entry: Trajectory) -> Any:
     """Return the gold agent's script for an entry."""
     rules = rules_of(entry)
-    acts = []
-    for text in entry.turns[0].ground_truth:
-        call = parse_call(text)
-        acts.append(GoldAct(call, call.name in rules.consent))
+    acts = [GoldAct(call, call.name in rules.consent) for call in list_needed(entry)]
     tells = [describe_fact(fact) for fact in entry.turns[0].tells]
     return script(scenario_of(entry), acts, [*([rules.refusal] if rules.refusal else []), *tells])
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from checkers.known_values import list_literals
 from checkers.unordered_comparison import list_missing_results
 from envs.calls import Call
-from envs.errors import BackendFault, SimulatorError
+from envs.errors import BackendFault, DataError, SimulatorError
 from envs.results import Result
 from envs.schema import make_spec
 from extensions.authoring.rules.finding import Finding, Severity, brief
@@ -111,7 +111,7 @@ def check_null(entry: Entry) -> Iterator[Finding]:
             lines = " ".join(line.strip() for line in why.lines()) if why else verdict.error_type
             message = f"the ground truth fails: {lines}"
             yield entry.finding(NULL, Severity.ERROR, None, "extensions", message)
-    except SimulatorError as error:
+    except (DataError, SimulatorError) as error:
         yield entry.finding(NULL, Severity.ERROR, None, "extensions", str(error))
 
 

@@ -108,6 +108,7 @@ def test_only_a_simple_entry_takes_its_one_document_for_every_call() -> None:
         ({"type": None}, (1,), "None is not a type of python"),
         ({"type": ["string"]}, (), "['string'] is not a type of python"),
         ({"type": "array", "items": {"type": "x"}}, (), "'x' is not a type of python"),
+        ({"type": "dict", "properties": {"a": {"type": {}}}}, (), "dict dict None []"),
     ],
 )  # fmt: skip
 def test_a_schema_or_the_first_value_gives_the_type(

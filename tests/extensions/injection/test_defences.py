@@ -25,6 +25,7 @@ from extensions.injection.defences import (
     ToolFilter,
     load_defence,
 )
+from extensions.injection.feature import InjectionFeature
 from extensions.injection.scores import BLOCKED
 from runner.cli import main
 from runner.data.dataset_choice import load_named
@@ -290,3 +291,8 @@ def test_a_live_model_reads_wrapped_results_and_few_functions(
     assert main(["score", run]) == 0
     assert main(["replay", "--run", run, ids.partition(",")[0]]) == 0
     assert "<untrusted>" in capsys.readouterr().out
+
+
+def test_recorded_defences_are_a_list() -> None:
+    with pytest.raises(DataError, match=r"defences: must be a list of names, but is 1\.5"):
+        InjectionFeature.of({"defences": 1.5})

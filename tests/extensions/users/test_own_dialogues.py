@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from checkers.profile import STRICT
 from envs.calls import parse_call
@@ -17,6 +21,7 @@ from runner.models.dialogue_user import SAY
 from trajectories.prepared_trajectory import prepare
 
 DATA = EXTENSION.dataset("dialogues", ())
+DIALOGUES = Path(__file__).parents[3] / "extensions" / "users" / "data" / "dialogue.jsonl"
 
 PAYMENT = {"source": "A12", "target": "A14", "amount": 20000, "reference": "Invoice 81"}
 
@@ -120,3 +125,29 @@ def test_all_calls_of_the_ground_truth_succeed():
 def test_every_value_can_be_asked_for_and_every_call_is_wanted(capsys):
     words = ["dataset", "validate", "dialogues", "--rules", "PROVENANCE,ASKED"]
     assert main([*words, "--strict-warnings"]) == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["dataset", "cheaters"], ["dataset", "validate"]])
+def test_a_malformed_ground_truth_gives_one_line(command, tmp_path, capsys):
+    status, said = _tried(command, tmp_path, capsys, {"ground_truth": ["9" * 5000]}, {})
+    assert "$.turns[0].ground_truth[0]: " in said
+    assert status == (1 if "validate" in command else 2)
+
+
+@pytest.mark.parametrize("command", [["dataset", "cheaters"], ["eval", "--model=null"]])
+def test_a_dialogue_whose_member_is_no_object_gives_one_line(command, tmp_path, capsys):
+    words = command if command[0] == "dataset" else [*command, "--dataset"]
+    status, said = _tried(words, tmp_path, capsys, {}, {"extensions": {"users": 5}})
+    assert "$.extensions.users: must be an object with `scenario` and `rules`" in said
+    assert status == 2
+
+
+def _tried(command, folder, capsys, turn, members):
+    """Return the status and the words of a command about a changed dialogue."""
+    entry = json.loads(DIALOGUES.read_text("utf-8").split("\n")[0])
+    entry["turns"][0] |= turn
+    path = folder / "data.jsonl"
+    path.write_text(json.dumps({**entry, **members}) + "\n")
+    status = main([*command, str(path)])
+    captured = capsys.readouterr()
+    return status, captured.out + captured.err
