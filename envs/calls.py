@@ -219,7 +219,7 @@ def make_call_from_tool(name: str, arguments: object) -> Call:
         return make_call(name, _read_arguments(name, arguments))
     size = 0
     for key, value in arguments.items():
-        size += len(key)
+        size += len(str(key))
         kind = type(value)
         if kind is str:
             size += len(value)

@@ -14,6 +14,7 @@ from hashlib import sha256
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from envs.errors import require_type
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ class Snapshot:
 
     def differences(self, actual: Snapshot) -> list[Difference]:
         """Return the differences between this snapshot (expected) and an actual snapshot."""
+        require_type("actual", actual, Snapshot, described="a Snapshot")
         return list(list_differences(self.compared(), actual.compared()))
 
     def to_json(self) -> dict[str, Any]:

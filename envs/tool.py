@@ -92,7 +92,7 @@ def bind(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[s
             raise InvalidArgument(f"{tool.name}: {name} is given twice.")
         if name not in names:
             takes = f"takes {', '.join(names)}" if names else "takes no arguments"
-            raise InvalidArgument(f"{tool.name} has no parameter {name[:100]!r}; it {takes}.")
+            raise InvalidArgument(f"{tool.name} has no parameter {str(name)[:100]!r}; it {takes}.")
         arguments[name] = value
     for name in needed:
         if name not in arguments:
@@ -287,9 +287,9 @@ def make_unknown_function_error(
 
 def _describe_unknown(name: str, tools: Mapping[str, Tool], offered: frozenset[str] | None) -> str:
     names = [tool for tool in tools if offered is None or tool in offered]
-    close = difflib.get_close_matches(name[:100], names, n=3)
+    close = difflib.get_close_matches(str(name)[:100], names, n=3)
     advice = f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(names)}."
-    return f"There is no function {name[:100]!r}. {advice}"
+    return f"There is no function {str(name)[:100]!r}. {advice}"
 
 
 class Docstring(NamedTuple):

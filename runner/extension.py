@@ -417,8 +417,9 @@ def make_features(settings: Mapping[str, Any], where: str) -> list[RunFeature]:
     """Return the run features; ``settings`` maps extensions to their recorded settings."""
     described = "a dict of settings by extension"
     require_type("extensions", settings, Mapping, described=described)
-    for name in settings:
+    for name, value in settings.items():
         require_type("extensions", name, str, described=described)
+        require_type("extensions", value, Mapping, described=described)
     return [load_extension(name).recorded(each, where) for name, each in settings.items()]
 
 

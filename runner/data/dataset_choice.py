@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -132,7 +133,7 @@ def open_dataset(
         loaded = load_embedded(wanted)
     elif is_bfcl(name):
         loaded = _load_bfcl(find_bfcl_folder(name, notify), wanted, name, ids)
-    elif name and Path(name).exists():
+    elif os.path.exists(name):
         loaded = load_path(Path(name), wanted)
     else:
         found = [each.dataset(name, wanted) for each in extension.load_extensions().values()]

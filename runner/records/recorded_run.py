@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.profile import PROFILES, Mode, Profile
-from envs.errors import DataError, suggest_name
+from envs.errors import DataError, require_type, suggest_name
 from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.extension import recorded_features
@@ -159,6 +159,7 @@ def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = No
     """
     if not paths or not all(isinstance(path, (str, Path)) for path in paths):
         raise DataError("paths", f"must be one or more paths, but is {paths!r:.60}")
+    require_type("only", only, str, None, described="the id of a trajectory or None")
     path, *_ = places = [Path(each) for each in paths]
     run = _of_folder(path, only) if is_run(path) else _of_files(places, mode, only)
     if only is not None and not run.episodes:

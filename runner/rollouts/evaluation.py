@@ -229,6 +229,8 @@ def judge(
     require_type("data", data, Dataset, Trajectory, described=described)
     require_choice("mode", mode, ("fc", "prompt"))
     if isinstance(data, Trajectory):
+        if id is not None:
+            require_choice("id", id, (data.id,))
         trajectory, data = data, single_dataset(data)
     else:
         require_type("id", id, str, described="the id of a trajectory")
@@ -264,6 +266,8 @@ def _check_texts(**texts: object) -> None:
 
 def _check_folder(run_dir: object, resume: object) -> None:
     require_type("run_dir", run_dir, None, str, Path, described="a path or None")
+    if "\0" in str(run_dir):
+        raise DataError("run_dir", f"must be a path without null bytes, but is {run_dir!r:.60}")
     require_type("resume", resume, bool, described="True or False")
     if resume and run_dir is None:
         raise DataError("resume", "needs run_dir, the folder of the run")

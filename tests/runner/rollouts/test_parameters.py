@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import turnwise
 
@@ -31,6 +33,11 @@ def load_session(**given):
 def turn_loop(profile=turnwise.STRICT):
     """Start the turn loop of an entry."""
     return turnwise.TurnLoop(entry(), turnwise.Session.load([], {}), profile)
+
+
+def desk():
+    """Return a session of one backend."""
+    return turnwise.Session.load(["TicketAPI"], {})
 
 
 def step(action):
@@ -130,6 +137,24 @@ WRONG = {
     r"call: must be a Call whose args are a tuple, but is Call\(name='get_ticket', args": lambda: (
         turnwise.Session.load(["TicketAPI"], {}).call(turnwise.Call("get_ticket", {"ticket_id": 1}))
     ),
+    r"call.kwargs: must be a dict of arguments, but is \[1\]": lambda: desk().call(
+        turnwise.Call("get_ticket", (), [1])
+    ),
+    r"call.name: must be a string, but is \[\]": lambda: desk().call(turnwise.Call([])),
+    "snapshot: has no state of TicketAPI": lambda: desk().restore(
+        turnwise.Session.load([], {}).snapshot()
+    ),
+    "actual: must be a Snapshot, but is None": lambda: desk().snapshot().differences(None),
+    "extensions: must be a dict .*, but is 5": lambda: turnwise.RolloutEnv(
+        entry(), extensions={"compression": 5}
+    ),
+    "dataset: 'xxx": lambda: turnwise.load_dataset("x" * 100_000),
+    "run_dir: must be a path without null bytes": lambda: evaluate(run_dir="a\0b"),
+    "id: must be .*, but is 'other'": lambda: turnwise.judge(entry(), "other", []),
+    "trajectory: .* has no turns": lambda: turnwise.RolloutEnv(replace(entry(), turns=())).reset(),
+    "only: must be the id of a trajectory or None, but is 5": lambda: turnwise.open_run(
+        "run", only=5
+    ),
 }
 
 
@@ -148,3 +173,11 @@ def test_a_run_folder_can_be_resumed_only_by_the_parameter(tmp_path):
     with pytest.raises(DataError, match="resume=True"):
         evaluate(run_dir=tmp_path / "run")
     assert len(turnwise.open_run(str(tmp_path / "run")).episodes) == 1
+
+
+def test_names_of_arguments_that_are_no_strings_are_an_error_of_the_call():
+    call = {"name": "get_ticket", "arguments": {1: 2}}
+    message = {"role": "assistant", "tool_calls": [{"id": "a", "function": call}]}
+    assert "has no parameter '1'" in desk().call(turnwise.Call("get_ticket", (), {1: 2})).text
+    assert "There is no function '5'" in desk().call(turnwise.Call(5)).text
+    assert step(message).observation.messages[0]["role"] == "tool"
