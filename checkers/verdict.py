@@ -94,6 +94,7 @@ class Hallucinations(NamedTuple):
 
 
 NOTHING_MADE_UP = Hallucinations()
+_MAX_TURNS = 1_000_000
 
 
 class SelectionCounts(NamedTuple):
@@ -221,14 +222,17 @@ class Verdict(NamedTuple):
         try:
             error, failed_turn = document["error_type"], document["failed_turn"]
             made_up = document.get("hallucinated", {})
+            turns, passed = (read_plain(int, document[n]) for n in ("turns", "turns_passed"))
+            if not 0 <= passed <= turns <= _MAX_TURNS:
+                raise TypeError(f"{passed} of {turns} turns passed")
             counts = document.get("selected") or {}
             chosen = {name: read_plain(int, count) for name, count in counts.items()}
             return cls(
                 read_plain(bool, document["valid"]),
                 None if error is None else Failure(Reason(error), read_evidence(document)),
                 failed_turn=None if failed_turn is None else read_plain(int, failed_turn),
-                turns=read_plain(int, document["turns"]),
-                turns_passed=read_plain(int, document["turns_passed"]),
+                turns=turns,
+                turns_passed=passed,
                 irreversible=read_strings(document.get("irreversible", [])),
                 hallucinated=Hallucinations(**{k: read_strings(v) for k, v in made_up.items()}),
                 selected=SelectionCounts(**chosen) if chosen else None,

@@ -179,6 +179,9 @@ def test_a_verdict_is_read_as_it_was_written(verdict):
         {**Verdict(True, None, None, 3, 3).to_json(), "selected": {"functions": []}},
         {**Verdict(True, None, None, 3, 3).to_json(), "hallucinated": {"functions": [1]}},
         {**Verdict(True, None, None, 3, 3).to_json(), "selected": {"functions": 10**400}},
+        {**Verdict(True, None, None, 3, 3).to_json(), "turns": 2},
+        {**Verdict(True, None, None, 3, 3).to_json(), "turns_passed": -1},
+        {**Verdict(True, None, None, 3, 3).to_json(), "turns": 10**10},
         {**Verdict(True, None, None, 3, 3).to_json(), "measures": {"users.x": 10**400}},
     ],
 )
