@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.models.apis import Settings
@@ -73,7 +73,7 @@ def _convert_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _convert_message(message: ChatMessage, _: Sequence[ChatMessage]) -> Said:
+def _convert_message(message: ChatMessage, _: Iterable[ChatMessage]) -> Said:
     role, content = message["role"], message["content"]
     if role == "tool":
         id = message["tool_call_id"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -47,8 +47,8 @@ class Api(ABC):
     """Function that converts an answer's body to a chat completion. Other bodies stay unchanged."""
 
     @abstractmethod
-    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
-        """Encode a message that follows the given messages."""
+    def speech(self, message: ChatMessage, earlier: Iterable[ChatMessage]) -> EncodedMessage:
+        """Encode a message; ``earlier`` yields the messages before it, the last one first."""
 
     @abstractmethod
     def members(self, speeches: Sequence[EncodedMessage], marked: Collection[int]) -> list[bytes]:
@@ -65,8 +65,8 @@ class ItemApi(Api):
     items: Callable[[ChatMessage], Sequence[Mapping[str, Any]]] = lambda message: (message,)
     conversation: str = "messages"
 
-    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
-        """Encode a message that follows the given messages."""
+    def speech(self, message: ChatMessage, earlier: Iterable[ChatMessage]) -> EncodedMessage:
+        """Encode a message; ``earlier`` yields the messages before it, the last one first."""
         items = ",".join(map(_encode, self.items(message)))
         return EncodedMessage(message["role"], items.encode())
 

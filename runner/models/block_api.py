@@ -7,7 +7,7 @@ order, because the server checks the signatures of reasoning and calls.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,7 @@ Said = tuple[str, Sequence[Mapping[str, Any]]]
 class BlockApi(Api):
     """An API whose conversation is a list of turns; each turn is a list of blocks."""
 
-    blocks: Callable[[ChatMessage, Sequence[ChatMessage]], Said]
+    blocks: Callable[[ChatMessage, Iterable[ChatMessage]], Said]
     """Function that gets a message and the earlier messages; it returns the speaker and blocks."""
     conversation: str
     content: str
@@ -35,8 +35,8 @@ class BlockApi(Api):
     roles: Mapping[str, str]
     """Role of each speaker."""
 
-    def speech(self, message: ChatMessage, earlier: Sequence[ChatMessage]) -> EncodedMessage:
-        """Encode a message that follows the given messages."""
+    def speech(self, message: ChatMessage, earlier: Iterable[ChatMessage]) -> EncodedMessage:
+        """Encode a message; ``earlier`` yields the messages before it, the last one first."""
         speaker, blocks = self.blocks(message, earlier)
         return EncodedMessage(speaker, b",".join([_encode(block) for block in blocks]))
 

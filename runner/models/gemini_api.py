@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -106,7 +106,7 @@ def _convert_schema(given: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"anyOf": [{**kept, **each, **null} for each in some]}
 
 
-def _convert_message(message: ChatMessage, earlier: Sequence[ChatMessage]) -> Said:
+def _convert_message(message: ChatMessage, earlier: Iterable[ChatMessage]) -> Said:
     role, content = message["role"], message["content"]
     if role == "tool":
         response = object_in(content)
@@ -129,8 +129,8 @@ def _make_part(call: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"functionCall": called, **({_SIGNATURE: signature} if signature else {})}
 
 
-def _find_call(earlier: Sequence[ChatMessage], id: str) -> Mapping[str, Any]:
-    for message in reversed(earlier):
+def _find_call(earlier: Iterable[ChatMessage], id: str) -> Mapping[str, Any]:
+    for message in earlier:
         calls = message.get("tool_calls") or ()
         for number, call in enumerate(calls):
             if call["id"] == id:

@@ -111,7 +111,9 @@ class OpenAIModel(Client):
         return _encode(settings)[:-1] + (b"," if settings else b"")
 
     def _encode_message(self, messages: Sequence[ChatMessage], place: int) -> EncodedMessage:
-        return self._api.speech(self._accepted(messages[place]), messages[:place])
+        # A copy of the earlier messages would take quadratic time in long conversations.
+        earlier = map(messages.__getitem__, reversed(range(place)))
+        return self._api.speech(self._accepted(messages[place]), earlier)
 
     def _learn(self, thoughts: frozenset[str], demanded: frozenset[str]) -> None:
         super()._learn(thoughts, demanded)

@@ -755,3 +755,18 @@ def test_being_interrupted_takes_no_time(server: FakeServer) -> None:
     with pytest.raises(TimeoutError):
         talk(OpenAIModel("fake", RequestOptions(base_url=server.base_url)), interrupted)
     assert perf_counter() - start < 1
+
+
+class _Uncopied(list[Any]):
+    """Messages of which no part is copied."""
+
+    def __getitem__(self, place: Any) -> Any:
+        assert isinstance(place, int)
+        return super().__getitem__(place)
+
+
+def test_encoding_a_long_conversation_copies_none_of_its_parts(server: FakeServer) -> None:
+    messages = _Uncopied([{"role": "user", "content": "Well?"}] * 50)
+    server.answer = lambda asked: as_json(completion({"role": "assistant", "content": "Yes."}))
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url))
+    assert talk(model, lambda model: model.ask(Request(messages, None))).text == "Yes."

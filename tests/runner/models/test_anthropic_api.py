@@ -41,7 +41,7 @@ def chat(reasoning: ReasoningPolicy = "all") -> ToolCallConversation:
 
 def sent(conversation: ToolCallConversation, marked: tuple[int, ...] = ()) -> dict[str, Any]:
     messages = conversation.request().messages
-    turns = [ANTHROPIC.speech(message, messages[:n]) for n, message in enumerate(messages)]
+    turns = [ANTHROPIC.speech(each, reversed(messages[:n])) for n, each in enumerate(messages)]
     body: dict[str, Any] = json.loads(b"{%b}" % b"".join(ANTHROPIC.members(turns, marked)))
     return body
 

@@ -44,7 +44,7 @@ def chat(reasoning: ReasoningPolicy = "all") -> ToolCallConversation:
 
 def sent(conversation: ToolCallConversation) -> dict[str, Any]:
     messages = conversation.request().messages
-    turns = [GEMINI.speech(message, messages[:n]) for n, message in enumerate(messages)]
+    turns = [GEMINI.speech(message, reversed(messages[:n])) for n, message in enumerate(messages)]
     body: dict[str, Any] = json.loads(b"{%b}" % b"".join(GEMINI.members(turns, ())))
     return body
 
