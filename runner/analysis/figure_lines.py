@@ -26,6 +26,8 @@ else:
 
 CSV_HEADING = ("run", "name", "figure", "value", "low", "high", "entries", "field")
 
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""First characters of formulas; some spreadsheets skip tabs or read full-width signs."""
 _MAX_NAME_CHARS = 50
 _FIELD = "BFCL's"
 """Heading of the scores that count missing categories as 0."""
@@ -173,7 +175,7 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
 
 def csv_cell(text: str) -> str:
     """Escape a string that a spreadsheet would interpret as a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@")) else text
+    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text
 
 
 def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:

@@ -25,6 +25,7 @@ from runner.analysis.figure_lines import headline, notes, progress_text, worth_s
 from runner.analysis.figure_table import beside_scores, cards
 from runner.analysis.figures import RunFigures
 from runner.analysis.run_scores import RunScores
+from runner.show.terminal import escape_unprintable
 
 _ASSETS = Path(__file__).parent / "assets"
 _SERVED = ("served.css", "served.js")
@@ -157,8 +158,8 @@ def _rate(rate: GroupScore | None) -> dict[str, Any] | None:
 
 
 def _escaped(text: str) -> str:
-    # UTF-8 cannot encode a lone surrogate.
-    return escape(text).encode("utf-8", "xmlcharrefreplace").decode()
+    # Unprintable characters hide or reorder text; UTF-8 cannot encode a lone surrogate.
+    return escape(escape_unprintable(text))
 
 
 def _joined(names: Iterable[str | Path]) -> str:

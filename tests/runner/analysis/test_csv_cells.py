@@ -7,7 +7,9 @@ import pytest
 from runner.analysis.figure_lines import csv_cell
 
 
-@pytest.mark.parametrize("text", ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)"])
+@pytest.mark.parametrize(
+    "text", ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\uff1d1"]
+)
 def test_a_formula_becomes_text(text: str) -> None:
     assert csv_cell(text) == f"'{text}"
 

@@ -38,6 +38,7 @@ def test_a_page_holds_its_packs_in_order():
 def test_a_title_is_text():
     shown = page("<img src=x onerror=alert(1)>&", [], [])
     assert "<title>&lt;img src=x onerror=alert(1)&gt;&amp;</title>" in shown
+    assert "<title>a\\u202eb\\x1b\\ud800</title>" in page("a\u202eb\x1b\ud800", [], [])
 
 
 @pytest.mark.parametrize("assets", [[], ["report.css", "state.js", "report.js"]])
