@@ -8,8 +8,8 @@ from extensions.authoring.rules.replayed_entry import UnplayableEntry
 from extensions.authoring.statistics import count_hops
 from runner.analysis.breakdowns import Breakdown, score_part
 from runner.analysis.episode_output import Json
-from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
-from runner.analysis.report.page_parts import PagePart
+from runner.analysis.replayed_runs import ReplayedRun
+from runner.analysis.report.page_parts import EpisodeOutline, PagePart
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.schema import MULTI_TURN
@@ -23,7 +23,7 @@ class HopsPagePart(PagePart):
         self._known: dict[str, int | None] = {}
         self._groups: defaultdict[int, list[EpisodeRecord]] = defaultdict(list)
 
-    def row(self, episode: ReplayedEpisode) -> Json:
+    def row(self, episode: EpisodeOutline) -> Json:
         """Add the episode to the group of its number of hops; the row has no additional field."""
         trajectory, known = episode.trajectory, self._known
         if trajectory.id not in known:
@@ -32,7 +32,7 @@ class HopsPagePart(PagePart):
             except UnplayableEntry:
                 known[trajectory.id] = None
         if (hops := known[trajectory.id]) is not None:
-            self._groups[hops].append(episode.judged)
+            self._groups[hops].append(episode.record)
         return {}
 
     def about(self) -> Json:

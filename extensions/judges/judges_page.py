@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from extensions.judges.vote_export import JudgeLabels
 from runner.analysis.episode_output import Json
 from runner.analysis.replayed_runs import ReplayedEpisode
-from runner.analysis.report.page_parts import PagePart
+from runner.analysis.report.page_parts import EpisodeOutline, PagePart
 from runner.analysis.report.value_bounds import ValueBounds
 
 
@@ -28,10 +28,9 @@ class JudgesPagePart(PagePart):
             ],
         }
 
-    def row(self, episode: ReplayedEpisode) -> Json:
+    def row(self, episode: EpisodeOutline) -> Json:
         """Return the label of each judge model."""
-        key = episode.recorded.record.key
-        return {"judged": [each.summary(key) for each in self._opinions]}
+        return {"judged": [each.summary(episode.record.key) for each in self._opinions]}
 
     def card(self, episode: ReplayedEpisode, bounds: ValueBounds) -> Json:
         """Return the labels and votes on an episode, with their reasons."""

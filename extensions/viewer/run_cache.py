@@ -29,14 +29,17 @@ from runner.analysis.replayed_runs import (
     dataset_of,
     describe_data_change,
     load_plain_dataset,
-    replay_episodes,
+    replay_run,
     resolve_rules,
     sort_episodes,
 )
+from runner.analysis.report.page_parts import EpisodeOutline
+from runner.analysis.report.run_report import outline
 from runner.data import dataset_choice
 from runner.data.dataset_choice import Notify
 from runner.data.errata import open_errata
-from runner.records.episode_record import Key
+from runner.records.episode_record import EpisodeRecord, Key
+from runner.records.json_codec import encode
 from runner.records.recorded_run import Run, open_run
 from runner.records.run_catalog import CatalogRun
 from runner.records.run_definition import DatasetReference
@@ -53,13 +56,16 @@ _Stamped = TypeVar("_Stamped")
 
 
 class OpenedRun(NamedTuple):
-    """Opened run; some or all episodes of the run were replayed."""
+    """Opened run. Of a whole run, only the outlines of the episodes stay in memory."""
 
     run: ReplayedRun
+    outlines: Mapping[Key, EpisodeOutline]
     notes: Sequence[str]
     """Warnings, for example that the data set has changed."""
     stamp: Stamp
     """State of the run's files."""
+    digests: Mapping[Key, int] = {}
+    """Hashes of the records from which the outlines were made."""
 
 
 class ComparedRuns(NamedTuple):
@@ -89,13 +95,25 @@ class RunCache:
         self._data: _KeyedCache[Dataset] = _KeyedCache(_MAX_DATASETS)
 
     def whole(self, folder: Path) -> OpenedRun:
-        """Return a run with all finished episodes.
+        """Return a run with the outlines of all finished episodes.
 
         Raises DataError if the run cannot be read, or if its data set is missing.
         """
 
         def make(stamp: Stamp, before: OpenedRun | None) -> OpenedRun:
-            return self._opened(open_run(folder), stamp, before)
+            run, notes = self._replayed(open_run(folder, hold=False))
+            known, digests = (before.outlines, before.digests) if before else ({}, {})
+            kept = {
+                key: known[key]
+                for key in known.keys() & run.source.episodes.keys()
+                if digests[key] == _digest(run.source.episodes[key].record)
+            }
+            digests = {key: digests[key] for key in kept}
+            for each in run.select(run.source.episodes.keys() - kept.keys()):
+                key = each.recorded.record.key
+                kept[key], digests[key] = outline(each), _digest(each.recorded.record)
+            outlines = {key: kept[key] for key in sort_episodes(run.source, run.dataset)}
+            return OpenedRun(run, outlines, notes, stamp, digests)
 
         return self._runs.get(folder, lambda: stamp_of(folder), make)
 
@@ -110,17 +128,15 @@ class RunCache:
         Return None if an episode has no recorded outcome. Raises DataError if the run cannot be
         read, or if its data set is missing.
         """
-        stamp, run, notes = stamp_of(folder), open_run(folder), list[str]()
-        dataset = dataset_of(run, None, notes.append, self._load)
-        profile, _ = resolve_rules(run, dataset)
-        found = [run.episodes[key] for key in sort_episodes(run, dataset)]
-        if any(each.record.outcome is None for each in found):
-            return None
-        episodes = [
-            ReplayedEpisode(dataset.trajectories[each.id], each, each.record, None)
-            for each in found
-        ]
-        return OpenedRun(ReplayedRun(run, dataset, profile, episodes), notes, stamp)
+        stamp, (run, notes) = stamp_of(folder), self._replayed(open_run(folder, hold=False))
+        outlines: dict[Key, EpisodeOutline] = {}
+        for key in sort_episodes(run.source, run.dataset):
+            found = run.source.episodes[key]
+            if found.record.outcome is None:
+                return None
+            entry = run.dataset.trajectories[found.id]
+            outlines[key] = outline(ReplayedEpisode(entry, found, found.record, None))
+        return OpenedRun(run._replace(mend=None), outlines, notes, stamp)
 
     def one(self, folder: Path, key: Key) -> OpenedRun:
         """Return a run with only one of its episodes.
@@ -129,11 +145,10 @@ class RunCache:
         """
 
         def make(stamp: Stamp, _: OpenedRun | None) -> OpenedRun:
-            whole = self._runs.peek(folder)
-            if whole is not None and whole.stamp == stamp:
-                return _narrowed(whole, key)
-            run = open_run(folder, only=key[0])
-            return self._opened(_with_only(run, key), stamp, None)
+            run, notes = self._replayed(_with_only(open_run(folder, only=key[0]), key))
+            [episode] = run.episodes
+            run = run._replace(episodes=[episode])
+            return OpenedRun(run, {key: outline(episode)}, notes, stamp)
 
         return self._episodes.get((folder, key), lambda: stamp_of(folder), make)
 
@@ -145,13 +160,14 @@ class RunCache:
         if not dataset_choice.has_bfcl():
             message = "needs BFCL's data; run: turnwise dataset fetch bfcl"
             raise DataError(str(folder), message)
-        run = self.whole(folder).run
+        opened = self.whole(folder)
+        run = opened.run
         name, version, sha256 = run.dataset.name, run.dataset.version, run.dataset.sha256
         return JudgedResults(
             run.source.name,
             DatasetReference(name, version, sha256),
             run.profile.name,
-            tuple(each.judged for each in run.episodes),
+            tuple(each.record.outline for each in opened.outlines.values()),
         )
 
     def warm(self, runs: Iterable[CatalogRun]) -> None:
@@ -204,22 +220,12 @@ class RunCache:
                 return CorrectedScore(rate and rate.value, rate and rate.interval)
         return None
 
-    def _opened(self, run: Run, stamp: Stamp, before: OpenedRun | None) -> OpenedRun:
+    def _replayed(self, run: Run) -> tuple[ReplayedRun, Sequence[str]]:
         notes: list[str] = []
         dataset = dataset_of(run, None, notes.append, self._load)
         profile, limit = resolve_rules(run, dataset)
-        known = {} if before is None else {e.recorded.record.key: e for e in before.run.episodes}
-        keys = sort_episodes(run, dataset)
-        changed = [
-            key
-            for key in keys
-            if key not in known or known[key].recorded.record != run.episodes[key].record
-        ]
-        again = replay_episodes(run, changed, dataset, profile, limit)
-        new = {each.recorded.record.key: each for each in again}
-        episodes = [new.get(key) or known[key] for key in keys]
-        viewed = ReplayedRun(run, dataset, profile, episodes, self._mend(run, dataset))
-        return OpenedRun(viewed, notes, stamp)
+        replayed = replay_run(run, dataset, profile, limit)
+        return replayed._replace(mend=self._mend(run, dataset)), notes
 
     def _mend(self, run: Run, dataset: Dataset) -> CorrectedJudging | None:
         profile, limit = resolve_rules(run, dataset)
@@ -272,11 +278,8 @@ class _KeyedCache(Generic[_Value]):
         return value
 
 
-def _narrowed(whole: OpenedRun, key: Key) -> OpenedRun:
-    run = whole.run
-    found = [each for each in run.episodes if each.recorded.record.key == key]
-    source = _with_only(run.source, key)
-    return whole._replace(run=run._replace(source=source, episodes=found))
+def _digest(record: EpisodeRecord) -> int:
+    return hash(encode(record))
 
 
 def _with_only(run: Run, key: Key) -> Run:

@@ -380,9 +380,10 @@ class Viewer:
 
     @pause_collector()
     def _about(self, listed: RunRow, opened: OpenedRun, *, is_partial: bool = False) -> Any:
+        # Parts examine all entries, which takes seconds.
+        parts = () if is_partial else parts_of(opened.run)
         return {
-            # Parts examine all entries, which takes seconds.
-            **about_run(opened.run, None, () if is_partial else parts_of(opened.run)),
+            **about_run(opened.run, opened.outlines.values(), parts),
             "partial": is_partial,
             "first_pack": 2,
             "name": titled(listed.name, opened.run.source),

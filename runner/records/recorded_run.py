@@ -147,7 +147,9 @@ class Run:
         return {digest: known[digest] for digest in wanted if digest in known}
 
 
-def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = None) -> Run:
+def open_run(
+    *paths: str | Path, mode: Mode | None = None, only: str | None = None, hold: bool = True
+) -> Run:
     """Read a recorded run.
 
     Raises DataError if the run is missing, cannot be read, or lacks the entry with the id ``only``.
@@ -156,12 +158,13 @@ def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = No
         paths: A run folder, or one or more result files or folders of result files.
         mode: Way in which the model of result files called functions (default: detected).
         only: Id of the only wanted trajectory (default: all trajectories).
+        hold: Whether the episodes of a small run folder stay in memory.
     """
     if not paths or not all(isinstance(path, (str, Path)) for path in paths):
         raise DataError("paths", f"must be one or more paths, but is {paths!r:.60}")
     require_type("only", only, str, None, described="the id of a trajectory or None")
     path, *_ = places = [Path(each) for each in paths]
-    run = _of_folder(path, only) if is_run(path) else _of_files(places, mode, only)
+    run = _of_folder(path, only, hold) if is_run(path) else _of_files(places, mode, only)
     if only is not None and not run.episodes:
         hint = suggest_name(only, open_run(*paths, mode=mode).ids)
         raise DataError(str(path), f"{only!r} is not an entry of this run{hint}")
@@ -170,7 +173,7 @@ def open_run(*paths: str | Path, mode: Mode | None = None, only: str | None = No
 
 def read_run(folder: Path) -> Run:
     """Read a run folder. Raises DataError if the folder holds no run or cannot be read."""
-    return _of_folder(folder, None)
+    return _of_folder(folder, None, hold=True)
 
 
 def read_records(folder: Path) -> Iterator[EpisodeRecord]:
@@ -191,7 +194,7 @@ def is_run(path: Path) -> bool:
 
 
 @pause_collector()
-def _of_folder(folder: Path, only: str | None) -> Run:
+def _of_folder(folder: Path, only: str | None, hold: bool) -> Run:
     file = folder / RUN_FILE
     _, definition, note = json_codec.read(
         definitions.RunFile, run_files.read_run_file(folder), str(file)
@@ -205,7 +208,8 @@ def _of_folder(folder: Path, only: str | None) -> Run:
     mode = definition.settings.mode
     make = partial(_recorded, mode=mode, reader=reader)
     path = folder / run_files.EPISODES_FILE
-    is_large = only is None and path.is_file() and path.stat().st_size > MAX_HELD_BYTES
+    is_large = path.is_file() and path.stat().st_size > MAX_HELD_BYTES
+    reads_on_use = only is None and (is_large or not hold)
     held: dict[Key, RecordedEpisode] = {}
     places: dict[Key, _LinePlace] = {}
     # Encoded as the store writes it, so that only lines that contain it are parsed.
@@ -214,7 +218,7 @@ def _of_folder(folder: Path, only: str | None) -> Run:
         if only is not None and line.value.get("id") != only:
             continue
         match line.value:
-            case {"id": str(id), "trial": int(trial)} if is_large:
+            case {"id": str(id), "trial": int(trial)} if reads_on_use:
                 key: Key = id, trial  # the record is read on use
             case value:
                 recorded = make(value, line.where)
@@ -222,7 +226,7 @@ def _of_folder(folder: Path, only: str | None) -> Run:
                 held[key] = recorded
         run_files.require_unseen(key, places, line)
         places[key] = _LinePlace(line.end - len(line.raw), len(line.raw), line.where)
-    episodes = _StoredEpisodes(path, places, make) if is_large else held
+    episodes = _StoredEpisodes(path, places, make) if reads_on_use else held
     return Run(definition.model, folder, episodes, definition, note, read_segments(folder))
 
 

@@ -116,8 +116,8 @@ def test_score_and_interval_are_the_same_on_all_surfaces(
     first = table["table"][0]
     assert [first["score"], first["interval"]] == [score["score"], score["interval"]]
     # The page of the run in the report and the viewer.
-    opened = RunCache().whole(made.folder).run
-    shown = about_run(opened, None, [])["overview"]
+    opened = RunCache().whole(made.folder)
+    shown = about_run(opened.run, opened.outlines.values(), [])["overview"]
     total = shown["scores"][-1]
     assert [total["rate"], list(total["interval"])] == [score["score"], score["interval"]]
     lines = [line_of(say("table", made.folder)), shown["headline"]]

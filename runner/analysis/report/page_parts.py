@@ -9,6 +9,8 @@ from runner import extension
 from runner.analysis.episode_output import Json
 from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
 from runner.analysis.report.value_bounds import ValueBounds
+from runner.records.episode_record import EpisodeRecord
+from trajectories.schema import Trajectory
 
 
 class PageCard(NamedTuple):
@@ -16,6 +18,15 @@ class PageCard(NamedTuple):
 
     title: str
     rows: Sequence[tuple[str, str]]
+
+
+class EpisodeOutline(NamedTuple):
+    """What the list of episodes shows of an episode; it stays in memory."""
+
+    trajectory: Trajectory
+    record: EpisodeRecord
+    """New record with shortened steps."""
+    row: Json
 
 
 class PagePart:
@@ -33,7 +44,7 @@ class PagePart:
         """Return additional fields of the run's data."""
         return {}
 
-    def row(self, episode: ReplayedEpisode) -> Json:
+    def row(self, episode: EpisodeOutline) -> Json:
         """Return additional fields for the episode in the list of episodes."""
         return {}
 

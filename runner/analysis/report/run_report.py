@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from runner.analysis.figure_table import behaviour_list, beside_scores, usage_li
 from runner.analysis.figures import GpuServerUsage, RedundancyFigures, RunFigures, totals_of
 from runner.analysis.replayed_runs import ReplayedEpisode, ReplayedRun
 from runner.analysis.report.episode_cards import EpisodeCardRenderer, SharedValues
-from runner.analysis.report.page_parts import PagePart, parts_of
+from runner.analysis.report.page_parts import EpisodeOutline, PagePart, parts_of
 from runner.analysis.report.pages import groups, packed, page_chunks
 from runner.analysis.report.value_bounds import ValueBounds
 from runner.episodes.rejudged_episode import RejudgedEpisode, RejudgedMultiTurn, RejudgedSingleTurn
@@ -70,11 +70,14 @@ def report(runs: Sequence[ReplayedRun], gpu_price: float | None = None) -> Itera
     return page_chunks(title, [packed(index), *shared, *cards], report_assets())
 
 
-def about_run(run: ReplayedRun, gpu_price: float | None, parts: Sequence[PagePart]) -> Json:
-    """Return the page data of a run, without its episodes."""
+def about_run(
+    run: ReplayedRun, outlines: Iterable[EpisodeOutline], parts: Sequence[PagePart]
+) -> Json:
+    """Return the page data of a run from the outlines of its episodes, without executing any."""
     summary = _RunSummary(run, parts)
-    deque(summary.scan(), maxlen=0)
-    return summary.about(gpu_price)
+    for each in outlines:
+        summary.add(each)
+    return summary.about(None)
 
 
 class _RunSummary:
@@ -90,13 +93,17 @@ class _RunSummary:
 
     def scan(self) -> Iterator[ReplayedEpisode]:
         """Yield the run's episodes; keep rows and records, but no conversation and no trace."""
-        notes = self._run.source.annotations
         for each in self._run.episodes:
-            shown = row(each) | notes.get(each.recorded.record.key, NOTHING).to_json()
-            self.rows.append({**shown, **_joined(part.row(each) for part in self._parts)})
-            self._entries[each.trajectory.id] = each.trajectory
-            self._records.append(outline(each))
+            self.add(outline(each))
             yield each
+
+    def add(self, episode: EpisodeOutline) -> None:
+        """Add an episode to the list of episodes and to the metrics."""
+        trajectory, record, shown = episode
+        note = self._run.source.annotations.get(record.key, NOTHING).to_json()
+        self.rows.append({**shown, **note, **_joined(part.row(episode) for part in self._parts)})
+        self._entries[trajectory.id] = trajectory
+        self._records.append(record)
 
     def writer(self, episode: ReplayedEpisode) -> Callable[[ValueBounds], str]:
         """Return a function that writes the data of an episode."""
@@ -134,8 +141,8 @@ class _RunSummary:
         return RunFigures(records, planned, totals=totals, progress=source.progress, calls=calls)
 
 
-def outline(episode: ReplayedEpisode) -> EpisodeRecord:
-    """Return the new record with shortened steps."""
+def outline(episode: ReplayedEpisode) -> EpisodeOutline:
+    """Return the outline of an episode, which needs little memory."""
     record = episode.recorded.record
     steps = [
         step._replace(
@@ -143,7 +150,8 @@ def outline(episode: ReplayedEpisode) -> EpisodeRecord:
         )
         for step in record.steps
     ]
-    return episode.judged._replace(steps=steps, result=None if steps else record.result)
+    short = episode.judged._replace(steps=steps, result=None if steps else record.result)
+    return EpisodeOutline(episode.trajectory, short, row(episode))
 
 
 def card_json(

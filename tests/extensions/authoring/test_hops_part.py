@@ -5,6 +5,7 @@ from pathlib import Path
 from extensions.authoring.hops_part import hops_part
 from extensions.authoring.statistics import count_entry, count_hops
 from runner.analysis.replayed_runs import dataset_of, replay_run, resolve_rules
+from runner.analysis.report.run_report import outline
 from runner.records.recorded_run import open_run
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from trajectories.dataset import load_embedded
@@ -23,7 +24,7 @@ def test_scores_by_hops_cover_all_episodes(tmp_path: Path, write_lines) -> None:
     replayed = replay_run(run, dataset_of(run, None, print), *_rules(run))
     part = hops_part(replayed)
     assert part is not None
-    assert [part.row(episode) for episode in replayed.episodes] == [{}] * ENTRIES
+    assert [part.row(outline(episode)) for episode in replayed.episodes] == [{}] * ENTRIES
     scores = part.about()["hops"]["parts"]
     assert [int(each["label"]) for each in scores] == sorted(int(s["label"]) for s in scores)
     assert sum(each["judged"] for each in scores) == ENTRIES

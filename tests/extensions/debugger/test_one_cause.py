@@ -18,7 +18,7 @@ from runner.analysis.episode_output import EpisodeJsonRenderer, EpisodeTextRende
 from runner.analysis.episode_view import EpisodePart
 from runner.analysis.frames import load_runs
 from runner.analysis.replayed_runs import dataset_of, replay_run
-from runner.analysis.report.run_report import about_run, row
+from runner.analysis.report.run_report import about_run, outline, row
 from runner.cli import main
 from runner.records.episode_record import call_text
 from runner.records.recorded_run import open_run
@@ -119,7 +119,7 @@ def test_fifty_episodes_have_one_sentence_side_by_side(run):
 
 
 def test_fifty_episodes_have_one_sentence_on_pages(run):
-    rows = about_run(run, None, ())["rows"]
+    rows = about_run(run, map(outline, run.episodes), ())["rows"]
     for episode, shown in zip(run.episodes, rows, strict=True):
         found = episode.examined.diagnosis
         assert shown == {**row(episode), "note": "", "tags": []}

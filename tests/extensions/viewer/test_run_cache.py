@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from envs.errors import DataError
 from extensions.viewer import run_cache as module
 from extensions.viewer.commands.runs import list_runs
 from extensions.viewer.run_cache import RunCache
+from runner.analysis import replayed_runs
+from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.records.run_store import RunStore
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 
@@ -24,11 +28,12 @@ def executed(monkeypatch):
     keys = []
 
     def noting(run, wanted, *rest, **more):
-        keys.extend(wanted)
-        return plain(run, wanted, *rest, **more)
+        found = [*wanted]
+        keys.extend(found)
+        return plain(run, found, *rest, **more)
 
-    plain = module.replay_episodes
-    monkeypatch.setattr(module, "replay_episodes", noting)
+    plain = replayed_runs.replay_episodes
+    monkeypatch.setattr(replayed_runs, "replay_episodes", noting)
     return keys
 
 
@@ -39,7 +44,8 @@ def test_a_run_is_executed_once_until_it_changes(run, data, executed):
     assert executed == [("folders_0", 0)]
     with RunStore.resume(run, definition(data)) as store:
         store.append(record(data, "help_desk_0", [["No."], [], []]))
-    assert [each.judged.outcome for each in library.whole(run).run.episodes] == ["passed", "failed"]
+    outlines = library.whole(run).outlines
+    assert [each.record.outcome for each in outlines.values()] == ["passed", "failed"]
     assert executed == [("folders_0", 0), ("help_desk_0", 0)]
 
 
@@ -52,7 +58,25 @@ def test_an_episode_needs_no_other_one(run, data, executed):
     assert executed == [("help_desk_0", 0)]
     library.whole(run)
     assert library.one(run, ("folders_0", 0)).run.episodes[0].judged.outcome == "passed"
-    assert executed == [("help_desk_0", 0), ("folders_0", 0), ("help_desk_0", 0)]
+    library.one(run, ("folders_0", 0))
+    assert executed == [("help_desk_0", 0), ("folders_0", 0)] * 2
+
+
+def test_a_run_in_memory_has_outlines_and_no_executed_episodes(run, data):
+    with RunStore.resume(run, definition(data)) as store:
+        store.append(record(data, "help_desk_0", [["No."], [], []]))
+    library = RunCache()
+    before = count_executed()
+    assert [*library.whole(run).outlines] == [("folders_0", 0), ("help_desk_0", 0)]
+    assert count_executed() == before
+    library.one(run, ("folders_0", 0))
+    assert count_executed() == before + 1
+
+
+def count_executed():
+    """Return the number of executed episodes in memory."""
+    gc.collect()
+    return sum(isinstance(each, RejudgedMultiTurn) for each in gc.get_objects())
 
 
 @pytest.mark.parametrize("whole", [False, True])
@@ -89,7 +113,8 @@ def test_data_are_loaded_once(run, monkeypatch):
 
 def test_a_run_in_memory_is_open(run):
     library = RunCache()
-    assert library.recorded(run).run.episodes[0].examined is None
+    [recorded] = library.recorded(run).outlines.values()
+    assert (recorded.record.outcome, recorded.row["place"]) == ("passed", None)
     assert not library.is_open(run)
     library.whole(run)
     assert library.is_open(run)

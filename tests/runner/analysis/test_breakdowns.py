@@ -33,7 +33,7 @@ def made(dataset_of, help_desk, requests=None):
 def given(run):
     """Return the records and entries of a run."""
     entries = {each.trajectory.id: each.trajectory for each in run.episodes}
-    return [*map(outline, run.episodes)], entries
+    return [outline(each).record for each in run.episodes], entries
 
 
 def parts(found: Breakdown) -> list[tuple[str, int, int]]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from checkers.statistics import wilson
-from runner.analysis.report.run_report import about_run, row
+from runner.analysis.report.run_report import about_run, outline, row
 from tests.runner.analysis.report.making import call, request, source_of, viewed
 from tests.runner.analysis.test_runs_executed_again import RIGHT, WRONG, record
 
@@ -24,9 +24,14 @@ def episodes(dataset_of, help_desk):
     return view
 
 
+def about(run):
+    """Return the data of the page of a run."""
+    return about_run(run, map(outline, run.episodes), ())
+
+
 def overview(run):
     """Return the metrics on the page of a run."""
-    return about_run(run, None, ())["overview"]
+    return about(run)["overview"]
 
 
 def test_a_score_has_the_interval_of_independent_entries(episodes):
@@ -152,13 +157,13 @@ def test_the_table_of_groups_is_of_runs_with_single_turns(dataset_of, help_desk,
     entry = single_turn("python", wait, {"wait": {"n": [5]}})
     dataset = dataset_of(help_desk, entry)
     right = {entry.id: [[[{"wait": '{"n": 5}'}]]], help_desk.id: WRONG}
-    shown = about_run(viewed(dataset, source_of(right)), None, ())["groups"]
+    shown = about(viewed(dataset, source_of(right)))["groups"]
     rates = {row["name"]: row["rates"][0] for row in shown["rows"]}
     assert (rates["simple_python"]["value"], rates["miss_func"]["value"]) == (1, 0)
-    assert about_run(viewed(dataset, source_of({help_desk.id: RIGHT})), None, ())["groups"] is None
+    assert about(viewed(dataset, source_of({help_desk.id: RIGHT})))["groups"] is None
 
 
 def test_with_many_errors_there_is_no_table_of_groups(dataset_of, single_turn):
     entry = single_turn("python", {"name": "wait"}, {"wait": {}})
     source = source_of({entry.id: None}, {entry.id: record("error", "down")})
-    assert about_run(viewed(dataset_of(entry), source), None, ())["groups"] is None
+    assert about(viewed(dataset_of(entry), source))["groups"] is None
