@@ -15,6 +15,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 from envs.errors import DataError
@@ -64,7 +65,7 @@ class OpenedRun(NamedTuple):
     """Warnings, for example that the data set has changed."""
     stamp: Stamp
     """State of the run's files."""
-    digests: Mapping[Key, int] = {}
+    digests: Mapping[Key, int] = MappingProxyType({})
     """Hashes of the records from which the outlines were made."""
 
 
