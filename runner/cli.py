@@ -7,11 +7,12 @@ help. The module's function ``run`` takes the options and returns the exit statu
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from types import ModuleType
@@ -26,9 +27,12 @@ from runner.extension import Command
 from runner.show.terminal import discard_output, error_text, tell
 
 if TYPE_CHECKING:
+    import threading
+
     from runner.commands import options
     from runner.records import run_catalog
 else:
+    threading = lazy_module("threading")
     # turnwise --help does not parse options.
     options = lazy_module(".commands.options", __package__)
     run_catalog = lazy_module(".records.run_catalog", __package__)
@@ -63,7 +67,29 @@ def all_commands() -> dict[str, Command]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is not None:
+        return _main(list(arguments))
+    statuses: list[int] = []
+    # Registered first, so it is called last.
+    atexit.register(_leave_hung_threads, statuses)
+    statuses.append(_main(sys.argv[1:]))
+    return statuses[0]
+
+
+def _leave_hung_threads(statuses: Sequence[int]) -> None:
+    """At the exit, end the process at once if an agent still runs in a thread.
+
+    If this thread waits for input or prints, Python would abort with status 134.
+    """
+    has_threads = "threading" in sys.modules
+    if statuses and has_threads and any(thread.daemon for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(statuses[0])
+
+
+def _main(words: Sequence[str]) -> int:
     _reopen_closed_streams()
     if sys.flags.optimize > 1:
         message = "python -OO removes the docstrings that models read; run python without -OO"

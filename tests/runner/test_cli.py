@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -865,6 +866,19 @@ def test_a_download_that_fails_is_one_line(monkeypatch, turnwise, tmp_path):
 
 
 # As a program
+
+
+def test_an_agent_that_waits_for_input_at_the_end_does_not_abort_the_program(tmp_path):
+    text = "def agent(messages, tools):\n    input()\n"
+    (tmp_path / "waiting.py").write_text(text, encoding="utf-8")
+    flags = ["--model", "python:waiting:agent", "--limit", "1", "--timeout", "0.2"]
+    command = [sys.executable, "-m", "runner.cli", "eval", *flags, "--run-dir", "run"]
+    more = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **more, **pipes) as program:
+        assert program.wait(60) == RUN_ERROR
+        assert "model python:waiting:agent" in program.stdout.read()
+        assert "Fatal Python error" not in program.stderr.read()
 
 
 def test_the_program_answers_each_script_before_it_reads_the_next():
