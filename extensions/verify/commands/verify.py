@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,29 +43,30 @@ class Options(DatasetOption, JudgingOptions):
 
 def run(options: Options) -> int:
     """Execute a run again, and print the verdicts and results that have changed."""
-    source = open_run(options.run, mode=options.mode)
+    source = open_run(options.run, mode=options.mode, hold=False)
     verdicts = recorded_verdicts(source, options.verdicts)
     dataset = dataset_of(source, options.dataset, note)
     profile, step_limit = rules_of(source, dataset, options)
     for change in changes(source, profile, verdicts):
         note(f"{source.path}: {change}")
     verified = verify(source, dataset, profile, step_limit, verdicts)
-    found = list(progress(verified, len(verdicts), "executed", sys.stderr))
-    show(_lines(found, source))
-    return DONE if all(episode.same for episode in found) else DIFFERENT
+    lines: list[OutputLine] = []
+    same_verdicts = same_results = 0
+    for episode in progress(verified, len(verdicts), "executed", sys.stderr):
+        lines += _difference_lines(episode)
+        same_verdicts += not episode.members
+        same_results += episode.result is None
+    lines += _count_lines(source, len(verdicts), same_verdicts, same_results)
+    show(lines)
+    return DONE if same_verdicts == same_results == len(verdicts) else DIFFERENT
 
 
-def _lines(found: Sequence[VerifiedEpisode], run: Run) -> Iterator[OutputLine]:
-    for episode in found:
-        if not episode.same:
-            yield from _difference_lines(episode)
-    verdicts = sum(not episode.members for episode in found)
-    yield _count_line(f"{verdicts} of {len(found)} verdicts", verdicts == len(found))
+def _count_lines(run: Run, total: int, verdicts: int, results: int) -> Iterator[OutputLine]:
+    yield _count_line(f"{verdicts} of {total} verdicts", verdicts == total)
     if run.definition is not None:
-        results = sum(episode.result is None for episode in found)
-        yield _count_line(f"{results} of {len(found)} episodes' results", results == len(found))
-    if len(found) < len(run.episodes):
-        yield OutputLine(f"episodes without a recorded verdict: {len(run.episodes) - len(found)}")
+        yield _count_line(f"{results} of {total} episodes' results", results == total)
+    if total < len(run.episodes):
+        yield OutputLine(f"episodes without a recorded verdict: {len(run.episodes) - total}")
 
 
 def _count_line(count: str, same: bool) -> OutputLine:

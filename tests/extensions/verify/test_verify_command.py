@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 from math import nan
 
@@ -9,6 +10,8 @@ from checkers.evidence import StateEvidence
 from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
 from envs.state import Difference
+from extensions.verify.commands import verify as module
+from extensions.verify.verification import VerifiedEpisode
 from runner.analysis.replayed_runs import replay_episodes
 from runner.cli import main
 from tests.runner.analysis.replayed_runs import (
@@ -50,6 +53,21 @@ def test_a_run_that_is_as_recorded(verify, tmp_path, data, good):
         ],
         [],
     )
+
+
+def test_episodes_are_not_kept(verify, tmp_path, data, good, monkeypatch):
+    def count(episodes, *_):
+        for each in episodes:
+            gc.collect()
+            kept.append(sum(isinstance(one, VerifiedEpisode) for one in gc.get_objects()))
+            yield each
+
+    kept: list[int] = []
+    monkeypatch.setattr(module, "progress", count)
+    trials = [good._replace(trial=trial) for trial in range(4)]
+    assert verify(write_run(tmp_path / "run", definition(data), *trials))[0] == 0
+    assert len(kept) == 4
+    assert max(kept) - min(kept) <= 1
 
 
 def test_a_run_that_is_not(verify, tmp_path, data, good):
