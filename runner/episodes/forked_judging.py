@@ -6,34 +6,54 @@ import os
 import pickle
 import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from checkers.profile import Profile
+from envs.lazy_modules import lazy_module
 from runner.episodes.judging import Run, evaluate
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.schema import Trajectory
 
+ctypes: Any = lazy_module("ctypes")
+
 _ENTRIES_PER_PROCESS = 100
 _MAX_PROCESSES = 8
 _BATCH = 8
 _BATCH_SECONDS = 0.02
+_PR_SET_PDEATHSIG = 1
 
 _Share = Sequence[Trajectory]
-_Judge = Callable[[_Share], Iterator[EpisodeRecord]]
+_Judged = tuple[EpisodeRecord, bool | None]
+"""Record of an entry, and whether all calls of its ground truth succeed; None if not known."""
+_Judge = Callable[[_Share], Iterator[_Judged]]
 
 
 def count_processes(entries: int) -> int:
     """Return how many processes should judge ``entries``; 1 if a fork is not safe."""
     # A fork copies the locks of other threads, and debuggers do not follow it.
-    if sys.platform != "linux" or threading.active_count() > 1 or sys.gettrace() is not None:
+    if sys.platform != "linux" or _count_threads() != 1 or _is_traced():
         return 1
     useful = min(entries // _ENTRIES_PER_PROCESS, _MAX_PROCESSES)
     return max(1, min(useful, len(os.sched_getaffinity(0))))
+
+
+def _count_threads() -> int:
+    """Count the threads of this process, also those that libraries have started without Python."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return 0
+
+
+def _is_traced() -> bool:
+    """Tell whether a debugger, a profiler or a measurement of coverage watches this process."""
+    if sys.gettrace() is not None or sys.getprofile() is not None:
+        return True
+    return sys.version_info >= (3, 12) and any(map(sys.monitoring.get_tool, range(6)))
 
 
 def evaluate_in_forks(
@@ -41,8 +61,9 @@ def evaluate_in_forks(
 ) -> Iterator[EpisodeRecord]:
     """Run ``evaluate`` in several processes, with the same records in the same order."""
 
-    def judge(share: _Share) -> Iterator[EpisodeRecord]:
-        return evaluate(dataset, share, profile, run)
+    def judge(share: _Share) -> Iterator[_Judged]:
+        for record in evaluate(dataset, share, profile, run):
+            yield record, dataset.truths.get(record.id)
 
     # One process judges all variants of a scenario, because they share a ground truth.
     scenarios: dict[str, int] = {}
@@ -54,23 +75,29 @@ def evaluate_in_forks(
         found = [forks.enter_context(_judged_by_fork(judge, share)) for share in shares[1:]]
         found.insert(0, judge(shares[0]))
         for owner in owners:
-            yield next(found[owner])
+            record, truth = next(found[owner])
+            if truth is not None:
+                dataset.truths[record.id] = truth
+            yield record
 
 
 @contextmanager
-def _judged_by_fork(judge: _Judge, share: _Share) -> Iterator[Iterator[EpisodeRecord]]:
-    ours, theirs = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
+def _judged_by_fork(judge: _Judge, share: _Share) -> Iterator[Iterator[_Judged]]:
+    parent = os.getpid()
+    ends: list[int] = []
     try:
+        ends += os.pipe()
+        _flush()
         process = os.fork()
-    except OSError:  # too many processes
-        os.close(ours)
-        os.close(theirs)
+    except OSError:  # too many files or processes, or nobody reads the output
+        for end in ends:
+            os.close(end)
         yield judge(share)
         return
+    ours, theirs = ends
     if process == 0:
         try:
+            _end_with(parent)
             os.close(ours)
             _send(judge(share), theirs)
         finally:
@@ -80,12 +107,28 @@ def _judged_by_fork(judge: _Judge, share: _Share) -> Iterator[Iterator[EpisodeRe
         try:
             yield _receive(pipe, judge, share)
         finally:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
+            # If SIGCHLD is ignored or handled, the process may be gone.
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(process, signal.SIGKILL)
+                os.waitpid(process, 0)
 
 
-def _send(records: Iterator[EpisodeRecord], pipe: int) -> None:
-    batch: list[EpisodeRecord] = []
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent ends."""
+    with suppress(ImportError, OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+def _send(records: Iterator[_Judged], pipe: int) -> None:
+    batch: list[_Judged] = []
     begun = time.monotonic()
     with open(pipe, "wb") as file:
         for record in records:
@@ -96,14 +139,14 @@ def _send(records: Iterator[EpisodeRecord], pipe: int) -> None:
         _send_batch(batch, file)
 
 
-def _send_batch(batch: list[EpisodeRecord], file: BinaryIO) -> None:
+def _send_batch(batch: list[_Judged], file: BinaryIO) -> None:
     # The parent ends this process when it has all records.
-    sys.stdout.flush()
+    _flush()
     pickle.dump(batch, file)
     file.flush()
 
 
-def _receive(pipe: BinaryIO, judge: _Judge, share: _Share) -> Iterator[EpisodeRecord]:
+def _receive(pipe: BinaryIO, judge: _Judge, share: _Share) -> Iterator[_Judged]:
     """Yield the records of a share. If the fork has died, this process judges the rest."""
     judged = 0
     with suppress(EOFError, pickle.UnpicklingError):

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
+from dataclasses import replace
 from functools import cache, partial
+from pathlib import Path
 
 import pytest
 
 from checkers.profile import STRICT
 from runner.cli import main
+from runner.episodes import forked_judging
 from runner.episodes.forked_judging import count_processes, evaluate_in_forks
 from runner.episodes.judging import evaluate
 from runner.episodes.offline import run_null, run_oracle
@@ -96,11 +101,12 @@ def test_entries_of_a_dead_fork_are_judged_by_the_parent(end):
     assert judged(run, 2) == list(evaluate(data(), some(), STRICT, ORACLE))
 
 
-def test_without_a_further_process_one_process_judges(monkeypatch):
+@pytest.mark.parametrize("missing", ["fork", "pipe"])
+def test_without_a_further_process_or_file_one_process_judges(monkeypatch, missing):
     def refuse():
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(os, "fork", refuse)
+    monkeypatch.setattr(os, missing, refuse)
     assert judged(ORACLE) == list(evaluate(data(), some(), STRICT, ORACLE))
 
 
@@ -114,6 +120,61 @@ def test_forks_end_with_the_judging(processes):
             os.kill(process, 0)
 
 
+def test_an_environment_may_ignore_the_end_of_child_processes():
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        assert len(judged(ORACLE)) == len(some())
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
+def test_a_fork_ends_within_an_entry_if_its_parent_is_killed(tmp_path):
+    begun = tmp_path / "begun"
+
+    def run(prepared):
+        begun.touch()
+        time.sleep(60)
+
+    parent = os.fork()
+    if parent == 0:
+        try:
+            next(evaluate_in_forks(data(), some()[:2], STRICT, run, 2))
+        finally:
+            os._exit(0)
+    children = Path(f"/proc/{parent}/task/{parent}/children")
+    wait_until(lambda: begun.exists() and children.read_text(encoding="ascii"))
+    fork = int(children.read_text(encoding="ascii"))
+    os.kill(parent, signal.SIGKILL)
+    os.waitpid(parent, 0)
+    wait_until(lambda: not is_running(fork))
+
+
+def wait_until(condition):
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def is_running(process):
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return text.rpartition(") ")[2][0] != "Z"  # a zombie has ended
+
+
+def test_the_parent_learns_which_ground_truths_fail():
+    dataset = replace(data(), truths={})
+    list(evaluate_in_forks(dataset, some(), STRICT, ORACLE, 3))
+    assert dataset.truths == dict.fromkeys([each.id for each in some()], True)
+
+
+def test_a_process_without_standard_output_may_judge(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert judged(ORACLE) == list(evaluate(data(), some(), STRICT, ORACLE))
+
+
 def test_what_entries_print_appears_once(capfd):
     def run(prepared):
         print(f"{prepared.trajectory.id}\n", end="")  # in one piece
@@ -125,20 +186,60 @@ def test_what_entries_print_appears_once(capfd):
     assert sorted(lines) == sorted(["before", *(each.id for each in some())])
 
 
-def test_few_entries_threads_and_debuggers_mean_one_process(monkeypatch):
-    monkeypatch.setattr(threading, "active_count", lambda: 1)
-    monkeypatch.setattr(sys, "gettrace", lambda: None)
+@pytest.fixture
+def calm(monkeypatch):
+    """Hide the threads and the measurement of coverage that these tests may run under."""
+    monkeypatch.setattr(forked_judging, "_count_threads", lambda: 1)
+    monkeypatch.setattr(forked_judging, "_is_traced", lambda: False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
+    return monkeypatch
+
+
+def test_few_entries_or_cpus_mean_one_process(calm):
     assert [count_processes(n) for n in (1, 199, 200, 450, 10**6)] == [1, 1, 2, 4, 8]
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3})
+    calm.setattr(os, "sched_getaffinity", lambda _: {3})
     assert count_processes(10**6) == 1
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3, 4})
+    calm.setattr(os, "sched_getaffinity", lambda _: {3, 4})
     assert count_processes(10**6) == 2
-    monkeypatch.setattr(sys, "gettrace", lambda: print)
+
+
+def test_threads_mean_one_process(calm):
+    calm.undo()
+    calm.setattr(forked_judging, "_is_traced", lambda: False)
+    calm.setattr(os, "sched_getaffinity", lambda _: {3, 4})
+    libc, thread = ctypes.CDLL(None), ctypes.c_ulong()
+    known, threads = threading.active_count(), forked_judging._count_threads()
+    assert libc.pthread_create(ctypes.byref(thread), None, libc.pause, None) == 0
+    try:
+        assert threading.active_count() == known  # Python does not know the new thread
+        assert forked_judging._count_threads() == threads + 1
+        assert count_processes(10**6) == 1
+    finally:
+        libc.pthread_cancel(thread)
+        libc.pthread_join(thread, None)
+    calm.setattr(os, "listdir", lambda _: (_ for _ in ()).throw(FileNotFoundError))
     assert count_processes(10**6) == 1
-    monkeypatch.setattr(sys, "gettrace", lambda: None)
-    monkeypatch.setattr(threading, "active_count", lambda: 2)
+
+
+@pytest.mark.parametrize("name", ["gettrace", "getprofile"])
+def test_debuggers_and_profilers_mean_one_process(calm, name):
+    calm.undo()
+    calm.setattr(forked_judging, "_count_threads", lambda: 1)
+    calm.setattr(os, "sched_getaffinity", lambda _: {3, 4})
+    calm.setattr(sys, name, lambda: print)
     assert count_processes(10**6) == 1
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="needs sys.monitoring")
+def test_tools_of_sys_monitoring_mean_one_process(calm):
+    calm.undo()
+    calm.setattr(forked_judging, "_count_threads", lambda: 1)
+    calm.setattr(os, "sched_getaffinity", lambda _: {3, 4})
+    sys.monitoring.use_tool_id(4, "test")
+    try:
+        assert count_processes(10**6) == 1
+    finally:
+        sys.monitoring.free_tool_id(4)
 
 
 def test_a_command_that_forks_writes_the_same_bytes(tmp_path):
