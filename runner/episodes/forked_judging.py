@@ -149,7 +149,8 @@ def _send_batch(batch: list[_Judged], file: BinaryIO) -> None:
 def _receive(pipe: BinaryIO, judge: _Judge, share: _Share) -> Iterator[_Judged]:
     """Yield the records of a share. If the fork has died, this process judges the rest."""
     judged = 0
-    with suppress(EOFError, pickle.UnpicklingError):
+    # Objects in the state of an environment may raise any exception when they are read.
+    with suppress(Exception):
         while judged < len(share):
             batch = pickle.load(pipe)
             judged += len(batch)

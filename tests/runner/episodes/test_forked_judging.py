@@ -13,7 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from checkers.evidence import StateEvidence
 from checkers.profile import STRICT
+from checkers.reasons import Reason
+from checkers.verdict import Failure, Verdict
+from envs.state import Difference
 from runner.cli import main
 from runner.episodes import forked_judging
 from runner.episodes.forked_judging import count_processes, evaluate_in_forks
@@ -99,6 +103,22 @@ def test_entries_of_a_dead_fork_are_judged_by_the_parent(end):
         return ORACLE(prepared)
 
     assert judged(run, 2) == list(evaluate(data(), some(), STRICT, ORACLE))
+
+
+class Unreadable(Exception):
+    """Exception that can be pickled, but not be read."""
+
+    def __init__(self, one, two):
+        super().__init__(one)
+
+
+@pytest.mark.parametrize("value", [Unreadable(1, 2), lambda: 0], ids=["unreadable", "unwritable"])
+def test_states_that_cannot_be_sent_are_judged_by_the_parent(value):
+    def run(prepared):
+        evidence = StateEvidence(partial(list, [Difference("API.field", 0, value)]))
+        return Verdict(False, Failure(Reason.STATE_MISMATCH, evidence), 0, 1, 0)
+
+    assert judged(run) == list(evaluate(data(), some(), STRICT, run))
 
 
 @pytest.mark.parametrize("missing", ["fork", "pipe"])
