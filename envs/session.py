@@ -152,17 +152,11 @@ class Session:
             if refusal is not None:
                 return Result.refused(refusal)
         name, args, kwargs, nested = call
-        try:
-            tool = self.tools.get(name)
-            offered = self.offered
-            if tool is None or (offered is not None and name not in offered):
-                return Result.refused(make_unknown_function_error(name, self.tools, offered))
-            result = self._call_nested(tool, call) if nested else self._run(tool, args, kwargs)
-        except (AttributeError, TypeError):
-            # Checked only now, because checks would slow down every call.
-            require_type("call.name", name, str, described="a string")
-            require_type("call.kwargs", kwargs, Mapping, described="a dict of arguments")
-            raise
+        tool = self.tools.get(name)
+        offered = self.offered
+        if tool is None or (offered is not None and name not in offered):
+            return Result.refused(make_unknown_function_error(name, self.tools, offered))
+        result = self._call_nested(tool, call) if nested else self._run(tool, args, kwargs)
         if count > UNCOUNTED:
             self._account = self._account.with_result(result.held)
         return result
@@ -191,9 +185,7 @@ class Session:
     def restore(self, snapshot: Snapshot) -> None:
         """Restore the state in a snapshot. Raises DataError for any other value."""
         require_type("snapshot", snapshot, Snapshot, described="a Snapshot")
-        if missing := self.backends.keys() - snapshot.states.keys():
-            raise DataError("snapshot", f"has no state of {', '.join(sorted(missing))}")
-        self._put_back(snapshot)
+        self._put_back(snapshot.checked(self.backends))
         self._calls = 0
         self._unmeasured = 1
         self._account = self._account._replace(results=0)

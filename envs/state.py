@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import marshal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from hashlib import sha256
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from envs.errors import require_type
+from envs.errors import DataError, require_type
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
@@ -121,6 +121,12 @@ class Snapshot:
         """Return the differences between this snapshot (expected) and an actual snapshot."""
         require_type("actual", actual, Snapshot, described="a Snapshot")
         return list(list_differences(self.compared(), actual.compared()))
+
+    def checked(self, backends: Collection[str]) -> Self:
+        """Return this snapshot. Raises DataError if a backend has no state."""
+        if missing := {*backends} - self.states.keys():
+            raise DataError("snapshot", f"has no state of {', '.join(sorted(missing))}")
+        return self
 
     def to_json(self) -> dict[str, Any]:
         """Return the compared state as JSON, with keys as strings and sets as sorted lists."""

@@ -32,7 +32,7 @@ from typing import (
 
 from typing_extensions import ReadOnly, is_typeddict
 
-from envs.errors import InvalidArgument, UnknownFunction
+from envs.errors import DataError, InvalidArgument, UnknownFunction
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
@@ -87,7 +87,11 @@ def bind(tool: Tool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[s
             f"{tool.name} takes {len(names)} arguments ({', '.join(names)}), got {len(args)}."
         )
     arguments = dict(zip(names, args, strict=False))
-    for name, value in kwargs.items():
+    try:
+        given = kwargs.items()
+    except AttributeError:
+        raise DataError("call.kwargs", f"must be a dict, but is {kwargs!r:.60}") from None
+    for name, value in given:
         if name in arguments:
             raise InvalidArgument(f"{tool.name}: {name} is given twice.")
         if name not in names:

@@ -64,8 +64,6 @@ class TurnLoop:
         require_type("session", session, Session, described="a Session")
         require_type("profile", profile, Profile, described="BFCL or STRICT")
         require_type("step_limit", step_limit, int, None, described="a number or None")
-        if not trajectory.turns:
-            raise DataError("trajectory", f"{trajectory.id} has no turns")
         self._observe = observe
         self.offering = offering
         self.found: frozenset[str] = frozenset()

@@ -139,6 +139,8 @@ class RolloutEnv:
         """Check the parameters, prepare and start the trajectory."""
         described = "a Trajectory, such as a value of load_dataset().trajectories"
         require_type("trajectory", self.trajectory, Trajectory, described=described)
+        if not self.trajectory.turns:
+            raise DataError("trajectory", f"{self.trajectory.id} has no turns")
         require_type("profile", self.profile, Profile, described="BFCL or STRICT")
         require_type("seed", self.seed, None, int, described="an integer or None")
         require_type("dataset", self.dataset, None, Dataset, described="a Dataset or None")
