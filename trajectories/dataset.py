@@ -167,7 +167,7 @@ def load_bfcl(
     manifest = folder / bfcl_reader.MANIFEST_FILE
     version = "unknown"
     if manifest.is_file():
-        known = parse_object(manifest.read_text(encoding="utf-8"), str(manifest))
+        known = parse_object(read_text(manifest), str(manifest))
         if not isinstance(known.get("version"), str):
             raise DataError(str(manifest), "the version is missing; delete and refetch the folder")
         version = known["version"]

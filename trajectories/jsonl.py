@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from math import isfinite
 from pathlib import Path
+from stat import S_ISDIR, S_ISFIFO, S_ISREG
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from envs.errors import DataError
@@ -53,10 +54,13 @@ def read_objects(
 
 def read_text(path: Path) -> str:
     """Return a UTF-8 file's text without byte order mark. Raises DataError if this fails."""
-    # A named pipe without a writer would block forever; /dev/fd/63 is one end of an open pipe.
-    if path.is_fifo() and path.absolute().parts[1] not in ("dev", "proc"):
-        raise DataError(str(path), "is a named pipe; write its content to a file")
     try:
+        mode = path.stat().st_mode
+        # A named pipe without a writer blocks forever, and a link to /dev/zero has no end;
+        # /dev/fd/63 is one end of an open pipe.
+        if not (S_ISREG(mode) or S_ISDIR(mode)) and path.absolute().parts[1] not in ("dev", "proc"):
+            kind = "named pipe" if S_ISFIFO(mode) else "device"
+            raise DataError(str(path), f"is a {kind}; write its content to a file")
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise DataError(str(path), f"cannot be read: {error.strerror}") from None

@@ -135,9 +135,9 @@ def test_the_cache_knows_its_version(bfcl_folder):
     assert load_bfcl(bfcl_folder, [Category.BASE], "other").version == "1.2"
 
 
-@pytest.mark.parametrize("manifest", ["", "[]", "{}"])
+@pytest.mark.parametrize("manifest", [b"", b"[]", b"{}", b"\xff"])
 def test_a_manifest_of_another_form_is_a_data_error(bfcl_folder, manifest):
-    (bfcl_folder / bfcl_reader.MANIFEST_FILE).write_text(manifest, encoding="utf-8")
+    (bfcl_folder / bfcl_reader.MANIFEST_FILE).write_bytes(manifest)
     with pytest.raises(DataError, match=bfcl_reader.MANIFEST_FILE):
         load_bfcl(bfcl_folder, [Category.BASE])
 

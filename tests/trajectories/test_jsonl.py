@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -64,6 +65,14 @@ def test_a_named_pipe_is_refused_before_it_blocks(path):
     with pytest.raises(DataError) as caught:
         list(read_objects(path))
     assert str(caught.value) == f"{path}: is a named pipe; write its content to a file"
+
+
+def test_a_link_to_a_device_is_refused_before_it_fills_the_memory(path):
+    path.symlink_to("/dev/zero")
+    with pytest.raises(DataError) as caught:
+        list(read_objects(path))
+    assert str(caught.value) == f"{path}: is a device; write its content to a file"
+    assert list(read_objects(Path("/dev/null"))) == []
 
 
 def test_a_byte_order_mark_is_passed_over(path):
