@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import os
 import shutil
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
@@ -110,13 +112,21 @@ def _read_members(source: Path | None, notify: Notify) -> Iterator[tuple[str, by
     elif not source.is_file():
         raise DataError(str(source), "does not exist")
     elif zipfile.is_zipfile(source):
+        yield from _read_zip(source)
+    else:
+        with source.open("rb") as file:
+            yield from _read_tar(file, str(source))
+
+
+def _read_zip(source: Path) -> Iterator[tuple[str, bytes]]:
+    try:
         with zipfile.ZipFile(source) as archive:
             for member in archive.infolist():
                 if not member.is_dir() and member.file_size <= MAX_BYTES:
                     yield member.filename, archive.read(member)
-    else:
-        with source.open("rb") as file:
-            yield from _read_tar(file, str(source))
+    except (zipfile.BadZipFile, RuntimeError, EOFError, zlib.error, lzma.LZMAError) as error:
+        # A RuntimeError means that a member is encrypted, or compressed in an unknown way.
+        raise DataError(str(source), f"cannot be unpacked: {error}") from None
 
 
 def _read_tar(file: io.BufferedIOBase, where: str) -> Iterator[tuple[str, bytes]]:
@@ -126,7 +136,7 @@ def _read_tar(file: io.BufferedIOBase, where: str) -> Iterator[tuple[str, bytes]
                 content = archive.extractfile(member) if member.isfile() else None
                 if content is not None and member.size <= MAX_BYTES:
                     yield member.name, content.read()
-    except (tarfile.TarError, EOFError) as error:
+    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise DataError(where, f"is not a folder, zip or tar archive: {error}") from None
 
 

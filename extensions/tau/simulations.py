@@ -171,6 +171,8 @@ def _read_lines(path: Path) -> SimulationFile:
     policy = None
     named = header.member("policy").optional_text()
     if named is not None:
+        if Path(named).name != named:
+            header.member("policy").refuse(f"{named!r:.80} is not a name of a policy")
         text = path.absolute().parent.parent / "texts" / f"policy_{named}.md"
         policy = read_file(text) if text.is_file() else None
     return SimulationFile(

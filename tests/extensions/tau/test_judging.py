@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import random
 import tarfile
+import zipfile
 
 import pytest
 
@@ -136,6 +139,34 @@ def test_fetch_takes_a_checkout_or_an_archive(checkout, tmp_path, monkeypatch, c
         "tau2_retail_1",
         "tau2_telecom_[roaming]",
     }
+
+
+@pytest.mark.parametrize("kind", ["damaged zip", "encrypted zip", "damaged xz"])
+def test_fetch_refuses_a_damaged_archive_in_one_line(kind, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TURNWISE_CACHE", str(tmp_path / "cache"))
+    content = random.Random(1).randbytes(9000)
+    path = tmp_path / "archive"
+    if kind == "damaged xz":
+        with tarfile.open(path, "w:xz") as archive:
+            member = tarfile.TarInfo("data/tau2/domains/retail/db.json")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 255
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("data/tau2/domains/retail/db.json", content)
+        data = bytearray(path.read_bytes())
+        if kind == "damaged zip":
+            data[len(data) // 2] ^= 255
+        else:
+            data[6] |= 1
+            data[data.index(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(data)
+    assert main(["dataset", "fetch", "tau2", "--from", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"turnwise: {path}: ")
+    assert said.count("\n") == 1
 
 
 def test_fetch_refuses_another_folder(tmp_path, monkeypatch, capsys):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from envs.errors import DataError
 from extensions.tau.documents import read_lines
 from extensions.tau.simulations import read_recording
 
@@ -36,3 +39,9 @@ def test_a_file_without_a_folder_in_its_path_has_the_policy_beside_its_folder(
     (texts / "policy_short.md").write_text("Be kind.", "utf-8")
     monkeypatch.chdir(runs)
     assert read_recording(Path("one.jsonl")).policy == "Be kind."
+    (tmp_path / "secret.md").write_text("Secret.", "utf-8")
+    (texts / "policy_x").mkdir()
+    outside = {**header, "policy": "x/../../secret"}
+    (runs / "one.jsonl").write_text(json.dumps(outside) + "\n", "utf-8")
+    with pytest.raises(DataError, match=r"one\.jsonl:1: .*policy.* is not a name of a policy"):
+        read_recording(Path("one.jsonl"))
