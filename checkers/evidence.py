@@ -35,6 +35,10 @@ class StateEvidence:
         """Return a hash of the paths of the differences."""
         return hash(tuple([difference.path for difference in self.differences]))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the differences, because whole states are large."""
+        return {"differences": self.differences}
+
 
 class UnseenFact(NamedTuple):
     """A needed fact that the model does not know."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from functools import partial
 from html import unescape
@@ -203,6 +204,15 @@ def test_evidence_of_a_state_is_what_differs_and_is_looked_for_once():
     assert hash(evidence) == hash(STATE)
     assert evidence != StateEvidence(tuple)
     assert len(asked) == 1
+
+
+def test_evidence_is_pickled_without_the_states():
+    large = Snapshot({"A": {"same": "x" * 10_000, "gone": 1}})
+    evidence = StateEvidence(partial(large.differences, Snapshot({"A": {"same": "x" * 10_000}})))
+    found = pickle.dumps(evidence)
+    assert len(found) < 1_000
+    assert pickle.loads(found) == evidence
+    assert pickle.loads(found).differences[0].actual is ABSENT
 
 
 def test_a_verdict_that_is_read_is_that_which_was_written():
