@@ -49,7 +49,7 @@ def load_opinions(run: ReplayedRun) -> Iterator[JudgeLabels]:
     """
     kept = list(load_votes(run.source.path))
     voted = {key for each in kept for key in each.votes}
-    episodes = [*run.select(voted)]
+    episodes = [*run.select(voted)] if voted else []
     names = Counter(each.definition.judge for each in kept)
     for each in kept:
         judge, folder = each.definition.judge, each.definition.folder

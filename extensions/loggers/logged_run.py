@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from runner.analysis.figure_table import rows_of
 from runner.analysis.figures import ActCounts, GpuServerUsage, RunFigures, totals_of
-from runner.analysis.replayed_runs import ReplayedRun, dataset_of, replay_run, resolve_rules
-from runner.analysis.report.run_report import report
+from runner.analysis.replayed_runs import (
+    ReplayedEpisode,
+    dataset_of,
+    replay_run,
+    resolve_rules,
+)
+from runner.analysis.report.run_report import report, shorten_steps
 from runner.data.dataset_choice import Notify
 from runner.records.annotations import NOTHING
-from runner.records.recorded_run import open_run
+from runner.records.episode_record import EpisodeRecord, Key
+from runner.records.recorded_run import Run, open_run
+from trajectories.schema import Trajectory
 
 
 class LoggedRun(NamedTuple):
@@ -34,26 +41,39 @@ def load_logged_run(path: Path, dataset: str | None, notify: Notify) -> LoggedRu
 
     Raises DataError if the run cannot be read, or its data set is missing.
     """
-    source = open_run(path)
+    source = open_run(path, hold=False)
     data = dataset_of(source, dataset, notify)
     profile, limit = resolve_rules(source, data)
     replayed = replay_run(source, data, profile, limit)
-    replayed = replayed._replace(episodes=[*replayed.episodes])
+    episodes = _CountedEpisodes(replayed.episodes)
+    page = "".join(report([replayed._replace(episodes=episodes)]))
     definition = source.definition
     settings = definition.to_json() if definition else {"model": source.name}
     settings |= {"profile": profile.name, "dataset": data.name, "dataset_sha256": data.sha256}
     tags = source.annotations.get(None, NOTHING).tags
-    metrics = dict(_metrics(_figures(replayed)))
-    page = "".join(report([replayed]))
+    metrics = dict(_metrics(_figures(source, episodes)))
     return LoggedRun(source.path.name, dict(_flat(settings)), metrics, tags, page)
 
 
-def _figures(run: ReplayedRun) -> RunFigures:
-    outcomes = [each.judged._replace(steps=each.recorded.record.steps) for each in run.episodes]
-    planned = {each.trajectory.id: each.trajectory for each in run.episodes}
-    machine = GpuServerUsage.of(run.source.lives, planned)
-    totals = totals_of(run.source.records)._replace(machine=machine)
-    return RunFigures(outcomes, [*planned.values()], totals=totals if totals.requests else None)
+class _CountedEpisodes(Iterable[ReplayedEpisode]):
+    """Episodes that are executed on each use; only their entries and short records are kept."""
+
+    def __init__(self, episodes: Iterable[ReplayedEpisode]) -> None:
+        self.entries: dict[str, Trajectory] = {}
+        self.records: dict[Key, EpisodeRecord] = {}
+        self._episodes = episodes
+
+    def __iter__(self) -> Iterator[ReplayedEpisode]:
+        for each in self._episodes:
+            self.entries[each.trajectory.id] = each.trajectory
+            self.records[each.recorded.record.key] = shorten_steps(each)
+            yield each
+
+
+def _figures(run: Run, episodes: _CountedEpisodes) -> RunFigures:
+    records, planned = [*episodes.records.values()], [*episodes.entries.values()]
+    totals = totals_of(records)._replace(machine=GpuServerUsage.of(run.lives, episodes.entries))
+    return RunFigures(records, planned, totals=totals if totals.requests else None)
 
 
 def _metrics(figures: RunFigures) -> Iterator[tuple[str, float]]:

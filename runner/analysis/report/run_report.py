@@ -143,6 +143,11 @@ class _RunSummary:
 
 def outline(episode: ReplayedEpisode) -> EpisodeOutline:
     """Return the outline of an episode, which needs little memory."""
+    return EpisodeOutline(episode.trajectory, shorten_steps(episode), row(episode))
+
+
+def shorten_steps(episode: ReplayedEpisode) -> EpisodeRecord:
+    """Return the new record with shortened steps."""
     record = episode.recorded.record
     steps = [
         step._replace(
@@ -150,8 +155,7 @@ def outline(episode: ReplayedEpisode) -> EpisodeOutline:
         )
         for step in record.steps
     ]
-    short = episode.judged._replace(steps=steps, result=None if steps else record.result)
-    return EpisodeOutline(episode.trajectory, short, row(episode))
+    return episode.judged._replace(steps=steps, result=None if steps else record.result)
 
 
 def card_json(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,9 @@ import pytest
 
 from extensions.loggers.logged_run import load_logged_run
 from extensions.viewer.annotation_writer import write_annotation
+from runner.analysis import replayed_runs
 from runner.cli import main
+from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.records.annotations import TagsAndNote
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from trajectories.schema import Trajectory
@@ -47,6 +50,21 @@ def test_settings_scores_figures_and_report_are_logged(run: Path) -> None:
     assert found.metrics["requests/requests"] > 0
     assert all(isinstance(value, (int, float)) for value in found.metrics.values())
     assert "<title>Turnwise: a</title>" in found.report or "<!doctype html>" in found.report
+
+
+def test_episodes_are_executed_once_and_not_kept(run: Path, monkeypatch) -> None:
+    def count(*given, **more):
+        for each in replay(*given, **more):
+            gc.collect()
+            kept.append(sum(isinstance(one, RejudgedMultiTurn) for one in gc.get_objects()))
+            yield each
+
+    kept: list[int] = []
+    replay = replayed_runs.replay_episodes
+    monkeypatch.setattr(replayed_runs, "replay_episodes", count)
+    load_logged_run(run, None, print)
+    assert len(kept) == 2
+    assert kept[0] == kept[1]
 
 
 def test_a_run_of_one_category_has_a_total_score(

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from runner.analysis.breakdowns import Breakdown, breakdowns, score_part
-from runner.analysis.report.run_report import outline
+from runner.analysis.report.run_report import shorten_steps
 from tests.runner.analysis.report.making import call, request, source_of, viewed
 from trajectories.schema import DifficultyLabel
 
@@ -33,7 +33,7 @@ def made(dataset_of, help_desk, requests=None):
 def given(run):
     """Return the records and entries of a run."""
     entries = {each.trajectory.id: each.trajectory for each in run.episodes}
-    return [outline(each).record for each in run.episodes], entries
+    return [*map(shorten_steps, run.episodes)], entries
 
 
 def parts(found: Breakdown) -> list[tuple[str, int, int]]:
