@@ -90,6 +90,9 @@ class ApiCollection(NamedTuple):
                 str(path), "contains a function twice, or answers for an unknown function"
             )
         for number, function in enumerate(found.functions):
+            if not (function.method.isascii() and function.method.isalpha()):
+                where = f"{path}: $.functions[{number}].method"
+                raise DataError(where, f"{function.method!r:.60} is not a method of HTTP")
             if misfit := _find_misfit(function.parameters):
                 raise DataError(str(path), f"$.functions[{number}].parameters.{misfit}")
         return found

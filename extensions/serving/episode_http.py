@@ -19,7 +19,7 @@ from extensions.serving.episode_broker import (
     TooManyEpisodes,
     WrongStep,
 )
-from extensions.serving.operator_api import refusal
+from extensions.serving.operator_api import AsciiResponse, refusal
 from extensions.viewer.local_server import HOST
 from runner.models.agent_model import read_message
 from runner.models.model_types import ModelError, Reply
@@ -41,7 +41,7 @@ def episode_routes(broker: EpisodeBroker) -> list[Route]:
         if "origin" in request.headers:
             return refusal(403, "Web pages cannot use this endpoint.")
         try:
-            return JSONResponse(await _played(broker, await _read_body(request)))
+            return AsciiResponse(await _played(broker, await _read_body(request)))
         except InvalidRequestBody as error:
             return refusal(400, str(error))
         except EpisodeNotFound as error:
@@ -52,7 +52,7 @@ def episode_routes(broker: EpisodeBroker) -> list[Route]:
             return refusal(429, str(error))
 
     async def document(_: Request) -> JSONResponse:
-        return JSONResponse(OPENAPI)
+        return AsciiResponse(OPENAPI)
 
     # A page of another host cannot reach the endpoint under a name of its own.
     own_hosts = [Middleware(TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"])]

@@ -57,33 +57,41 @@ def control_app(pool: SessionPool, token: str, base_url: str | None) -> Starlett
     )
 
 
+class AsciiResponse(JSONResponse):
+    """JSON in ASCII, because UTF-8 cannot encode a lone surrogate of a client."""
+
+    def render(self, content: Any) -> bytes:
+        """Encode the content."""
+        return json.dumps(content, allow_nan=False).encode()
+
+
 class _OperatorApi:
     def __init__(self, pool: SessionPool, base_url: str | None) -> None:
         self._pool = pool
         self._base_url = base_url
 
     async def list(self, request: Request) -> JSONResponse:
-        return JSONResponse({"sessions": [self._about(id) for id in self._pool.served]})
+        return AsciiResponse({"sessions": [self._about(id) for id in self._pool.served]})
 
     async def open(self, request: Request) -> JSONResponse:
         if self._base_url is None:
             raise SessionOrSnapshotLimit("stdio serves one session only; use --http to open more.")
         id = token_urlsafe(16)
         self._pool.open(id)
-        return JSONResponse({"id": id, "url": f"{self._base_url}/mcp/{id}"}, 201)
+        return AsciiResponse({"id": id, "url": f"{self._base_url}/mcp/{id}"}, 201)
 
     async def show(self, request: Request) -> JSONResponse:
         id = request.path_params["id"]
         snapshot = self._pool.find(id).session.snapshot()
         state = {"digest": snapshot.digest(), "state": snapshot.to_json()}
-        return JSONResponse({**self._about(id), **state})
+        return AsciiResponse({**self._about(id), **state})
 
     async def reset(self, request: Request) -> JSONResponse:
         self._pool.reset(request.path_params["id"])
         return await self.show(request)
 
     async def snapshot(self, request: Request) -> JSONResponse:
-        return JSONResponse({"snapshot": self._pool.snapshot(request.path_params["id"])}, 201)
+        return AsciiResponse({"snapshot": self._pool.snapshot(request.path_params["id"])}, 201)
 
     async def restore(self, request: Request) -> JSONResponse:
         self._pool.restore(request.path_params["id"], await _number(request))
@@ -91,7 +99,7 @@ class _OperatorApi:
 
     async def close(self, request: Request) -> JSONResponse:
         self._pool.close(request.path_params["id"])
-        return JSONResponse({})
+        return AsciiResponse({})
 
     def _about(self, id: str) -> dict[str, Any]:
         served = self._pool.served[id]
@@ -132,4 +140,4 @@ def _guarded(handler: _Handler, token: str) -> _Handler:
 
 def refusal(status: int, message: str) -> JSONResponse:
     """Return a response with an error message."""
-    return JSONResponse({"error": message}, status)
+    return AsciiResponse({"error": message}, status)

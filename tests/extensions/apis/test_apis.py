@@ -298,3 +298,13 @@ def test_a_damaged_collection_gives_one_line(
     assert f"own.json: $.functions[0].parameters.{said.removeprefix('parameters.')}" in (
         capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize("method", ["\ud800", "GET / HTTP/1.1\r\nX: y", ""])
+def test_a_method_that_http_does_not_have_is_refused(tmp_path: Path, method: str) -> None:
+    function = {"name": "f", "description": "F.", "parameters": {"properties": {}}, "url": "u"}
+    path = tmp_path / "own.json"
+    own = {"name": "Own", "functions": [{**function, "method": method}], "answers": []}
+    path.write_text(json.dumps(own))
+    with pytest.raises(DataError, match=r"functions\[0\]\.method: .* is not a method of HTTP"):
+        ApiCollection.load(path)

@@ -205,6 +205,15 @@ def test_the_endpoint_plays_an_entry_and_refuses_what_it_cannot_read(tmp_path: P
     assert sorted(map(str, outcomes(tmp_path / "run").values())) == ["failed", "passed"]
 
 
+def test_the_endpoint_gives_back_a_lone_surrogate_of_a_client(tmp_path: Path) -> None:
+    with serving(tmp_path / "run", EpisodeServerSettings(0, 1, 99.0, False), 1) as url:
+        name = post(url)[1]["episode"]
+        function = {"name": "\ud800", "arguments": "{}"}
+        call = {"id": "\ud800", "type": "function", "function": function}
+        status, step = post(url, episode=name, message={"role": "assistant", "tool_calls": [call]})
+        assert (status, step["messages"][-1]["tool_call_id"]) == (200, "\ud800")
+
+
 def test_served_functions_drift_with_their_documents(tmp_path: Path) -> None:
     options = ("--run-dir", tmp_path / "run", "--limit", 1, "--drift", "rename")
     with serving_in_process(*options, end=signal.SIGINT) as url:
