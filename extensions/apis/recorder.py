@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import time
@@ -40,9 +41,8 @@ def record(
         if host not in allowed:
             raise DataError("--allow", f"{name} calls {host or 'no host'}; add --allow {host}")
         requests.append((function, arguments, url, rest))
-    with httpx.Client(timeout=seconds, headers=headers, trust_env=False) as client:
-        for function, arguments, url, rest in requests:
-            yield _ask(client, function, arguments, url, rest)
+    for function, arguments, url, rest in requests:
+        yield asyncio.run(_ask(headers, seconds, function, arguments, url, rest))
 
 
 def _address(function: ApiFunction, arguments: Arguments) -> tuple[str, dict[str, Any]]:
@@ -55,21 +55,33 @@ def _address(function: ApiFunction, arguments: Arguments) -> tuple[str, dict[str
     return re.sub(r"\{([^{}]+)\}", fill, function.url), rest
 
 
-def _ask(
-    client: httpx.Client, function: ApiFunction, arguments: Arguments, url: str, rest: Any
+async def _ask(
+    headers: Mapping[str, str],
+    seconds: float,
+    function: ApiFunction,
+    arguments: Arguments,
+    url: str,
+    rest: Any,
 ) -> ApiAnswer:
     start = time.monotonic()
     sends_body = not function.reads and function.method != "DELETE"
     given = {"json": rest} if sends_body else {"params": rest}
     status, body = _NO_ANSWER, b""
     try:
-        with client.stream(function.method, url, **given) as answer:
+        # The timeout of httpx is that of one read, and a service may send a byte at a time.
+        async with (
+            asyncio.timeout(seconds),
+            httpx.AsyncClient(timeout=seconds, headers=headers, trust_env=False) as client,
+            client.stream(function.method, url, **given) as answer,
+        ):
             status = answer.status_code
-            for part in answer.iter_bytes():
+            async for part in answer.aiter_bytes():
                 body += part
                 if len(body) > MAX_BODY_BYTES:
                     status, body = _NO_ANSWER, b"the answer is too long"
                     break
+    except TimeoutError:
+        status, body = _NO_ANSWER, f"no answer within {seconds:g} seconds".encode()
     except httpx.HTTPError as error:
         body = f"{type(error).__name__}: {error}".encode()
     text = body.decode("utf-8", "replace")

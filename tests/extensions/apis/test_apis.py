@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 from envs.calls import parse_call
 from envs.errors import DataError
 from envs.session import Session
-from extensions.apis.collection import ApiAnswer, ApiCollection
+from extensions.apis.collection import ApiAnswer, ApiCollection, ApiFunction
 from extensions.apis.entries import ApiEntryMaker, WriterInput
 from extensions.apis.readers import read_collection
 from extensions.apis.recorder import record
@@ -112,7 +114,11 @@ class _Service(BaseHTTPRequestHandler):
         body = b"<html></html>" if "page" in self.path else json.dumps({"at": self.path}).encode()
         self.send_response(404 if "missing" in self.path else 200)
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(ConnectionError):
+            for _ in range(40 if "slow" in self.path else 0):
+                self.wfile.write(b" ")
+                time.sleep(0.05)
+            self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         """Print nothing."""
@@ -202,6 +208,14 @@ def test_arguments_come_from_the_examples_of_parameters_and_bodies(tmp_path: Pat
     [answer] = read_collection(file, "Pets").answers
     assert answer.arguments == {"p0": 7, "p1": "of the schema", "p2": 8, "kind": "cat"}
     assert answer.body == {"id": 1}
+
+
+def test_the_timeout_is_that_of_the_whole_answer(tmp_path: Path, service: str) -> None:
+    url = f"http://{service}/slow"
+    function = ApiFunction("f", "F.", {"properties": {}}, "GET", url)
+    found = ApiCollection("Own", [function], [])
+    [answer] = record(found, [("f", {})], [service], {}, 0.3)
+    assert (answer.status, answer.body) == (599, "no answer within 0.3 seconds")
 
 
 def test_slow_and_unreachable_services_are_left_out(tmp_path: Path) -> None:
