@@ -110,8 +110,11 @@ def _covers(given: Collection[str | float], asked: Collection[str | float]) -> b
 def _is_rounded(exact: str | float, value: str | float) -> bool:
     if isinstance(exact, str) or isinstance(value, str):
         return False
-    places = len(f"{value:.12g}".partition(".")[2])
-    return isclose(exact, value, rel_tol=_ROUNDING) and round(exact, places) == value
+    try:
+        places = len(f"{value:.12g}".partition(".")[2])
+        return isclose(exact, value, rel_tol=_ROUNDING) and round(exact, places) == value
+    except OverflowError:  # an integer beyond the range of float
+        return False
 
 
 def _list_undone(

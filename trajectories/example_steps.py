@@ -6,7 +6,7 @@ In Java and JavaScript, the values in calls are source code.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from checkers.calls.call_entry import (
@@ -16,6 +16,7 @@ from checkers.calls.call_entry import (
     ExpectedType,
     FunctionDocument,
     Language,
+    UnjudgeableEntry,
     read_expected_type,
 )
 from checkers.profile import Profile
@@ -84,7 +85,11 @@ def _get_first(allowed: Sequence[Any]) -> Any:
     return next((option for option in allowed if option != ""), "")
 
 
-def _make_object(members: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+def _make_object(members: object) -> dict[str, Any]:
+    if not isinstance(members, Mapping) or not all(
+        isinstance(allowed, Collection) for allowed in members.values()
+    ):
+        raise UnjudgeableEntry(f"{members!r:.60} does not list the accepted values of its members")
     return {name: _get_first(allowed) for name, allowed in members.items() if [*allowed] != [""]}
 
 

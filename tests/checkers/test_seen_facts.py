@@ -9,7 +9,7 @@ import pytest
 from checkers.evidence import UnseenFact
 from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
-from checkers.seen_facts import _is_telling
+from checkers.seen_facts import _is_rounded, _is_telling
 from checkers.verdict import Verdict
 from envs.calls import parse_call
 from runner.episodes.judging import kind_of
@@ -400,3 +400,9 @@ def test_a_huge_number_tells_nothing(value: Any, is_telling: bool) -> None:
     assert _is_telling(value) is is_telling
     assert _is_telling([value]) is is_telling
     assert _is_telling({"a": [value]}) is is_telling
+
+
+def test_numbers_beyond_the_range_of_floats_are_compared() -> None:
+    assert not _is_rounded(10**400, 1.5)
+    assert not _is_rounded(1.5, 10**400)
+    assert _is_rounded(1.2345, 1.23)

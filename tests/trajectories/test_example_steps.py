@@ -156,3 +156,10 @@ def test_a_text_gets_the_quotes_that_the_profile_takes_off() -> None:
 def test_quotes_and_backslashes_inside_of_a_text_are_escaped() -> None:
     type_ = read_expected_type({"type": "String"}, Language.JAVA)
     assert write_source('a "b" \\', type_, Language.JAVA, quoted=True) == r'"a \"b\" \\"'
+
+
+@pytest.mark.parametrize("member", [True, [[1]], {"k": 5}])
+def test_members_without_accepted_values_cannot_be_judged(member: Any) -> None:
+    made = task({"type": "array", "items": {"type": "dict"}}, [member])
+    with pytest.raises(UnjudgeableEntry, match="does not list the accepted values"):
+        make_expected_step(made, STRICT)
