@@ -1,6 +1,7 @@
 """Thread-safe cache of opened and replayed runs.
 
-If a file of a run changes, the viewer reads the run again.
+If a file of a run changes, the viewer reads the run again. Of each episode, only an outline stays
+in memory.
 
 To show one episode, the viewer replays only this episode of the run. A replay of all episodes takes
 seconds, so the viewer first shows the recorded outcomes of a run.
@@ -199,7 +200,7 @@ class RunCache:
         return self._beside.get(tuple(folders.items()), stamps, lambda *_: self._compared(folders))
 
     def _compared(self, folders: Mapping[str, Path]) -> ComparedRuns:
-        opened = {name: open_run(folder) for name, folder in folders.items()}
+        opened = {name: open_run(folder, hold=False) for name, folder in folders.items()}
         runs = [replace(run, name=titled(name, run)) for name, run in opened.items()]
         notes: list[str] = []
         dataset = load_plain_dataset(runs[0], None, notes.append, self._load)

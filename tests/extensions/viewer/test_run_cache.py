@@ -10,6 +10,7 @@ from extensions.viewer.commands.runs import list_runs
 from extensions.viewer.run_cache import RunCache
 from runner.analysis import replayed_runs
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
+from runner.records.episode_record import RecordedEpisode
 from runner.records.run_store import RunStore
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 
@@ -66,17 +67,26 @@ def test_a_run_in_memory_has_outlines_and_no_executed_episodes(run, data):
     with RunStore.resume(run, definition(data)) as store:
         store.append(record(data, "help_desk_0", [["No."], [], []]))
     library = RunCache()
-    before = count_executed()
+    before = count(RejudgedMultiTurn)
     assert [*library.whole(run).outlines] == [("folders_0", 0), ("help_desk_0", 0)]
-    assert count_executed() == before
+    assert count(RejudgedMultiTurn) == before
     library.one(run, ("folders_0", 0))
-    assert count_executed() == before + 1
+    assert count(RejudgedMultiTurn) == before + 1
 
 
-def count_executed():
-    """Return the number of executed episodes in memory."""
+def test_compared_runs_in_memory_have_no_recorded_episodes(run, data, tmp_path):
+    other = write_run(tmp_path / "other", definition(data), record(data, "folders_0", [["No."]]))
+    library = RunCache()
+    before = count(RecordedEpisode)
+    compared = library.compared({"one": run, "other": other}).compared
+    assert count(RecordedEpisode) == before
+    assert len(compared[0].lost) == 1
+
+
+def count(kind):
+    """Return the number of objects of a type in memory."""
     gc.collect()
-    return sum(isinstance(each, RejudgedMultiTurn) for each in gc.get_objects())
+    return sum(isinstance(each, kind) for each in gc.get_objects())
 
 
 @pytest.mark.parametrize("whole", [False, True])
