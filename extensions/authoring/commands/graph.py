@@ -45,18 +45,19 @@ def run(options: Options) -> int:
     """Print statistics of the function graph, the coverage of a data set, or sampled paths."""
     check_writable(options.dot, options.svg)
     graph = load()
+    # Nothing is written if the data set or a name is wrong.
+    covered = _coverage_of(graph, options) if options.coverage else None
+    paths = _sampled(graph, options, covered, options.sample) if options.sample else ()
     pictures = ((options.dot, to_dot), (options.svg, to_svg))
     files = {path: map(str.encode, [draw(graph)]) for path, draw in pictures if path is not None}
     write_files(files, named=True)
     for path in files:
         say(f"wrote {path}")
-    covered = _coverage_of(graph, options) if options.coverage else None
     if covered is not None:
         _print_coverage(graph, covered, options.missing)
     elif not options.sample:
         _print_statistics(graph)
-    if options.sample:
-        _print_paths(_sampled(graph, options, covered, options.sample))
+    _print_paths(paths)
     return DONE
 
 

@@ -275,7 +275,7 @@ def _strip_sql(entry: Entry, parameter: str, allowed: Sequence[Any]) -> Sequence
         return allowed
     return [
         [value for text in option for value in statements.extract_values(text, entry)]
-        if option
+        if isinstance(option, Sequence) and option
         else ""
         for option in allowed
     ]

@@ -27,6 +27,15 @@ def test_no_picture_is_written_on_a_full_disk(tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.parametrize("wrong", [("--coverage", "--dataset", "nowhere"), ("--world", "x")])
+def test_no_picture_is_written_where_another_option_is_wrong(
+    tmp_path: Path, wrong: tuple[str, ...]
+) -> None:
+    with pytest.raises(DataError, match=r"nowhere|unknown world"):
+        run("--svg", str(tmp_path / "graph.svg"), "--sample", "1", *wrong)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_statistics(capsys: pytest.CaptureFixture[str]) -> None:
     lines = said(capsys)
     assert lines[0] == "127 functions with a successful call, 632 edges"

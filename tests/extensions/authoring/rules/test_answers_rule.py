@@ -170,3 +170,9 @@ def test_sql_values_need_no_valid_table_in_the_config(config: dict[str, Any]) ->
     values = replace(sql, environments=("Database",), config=config, turns=turns)
     read = statements.extract_values("year > 2010", Entry(Dataset("own", "1", "0", {}), values))
     assert read == [2010]
+
+
+def test_an_accepted_sql_value_that_is_no_list_has_no_literals() -> None:
+    sql = entry(RIGHT, category=Category.SQL)
+    read = Entry(Dataset("own", "1", "0", {}), replace(sql, environments=("Database",)))
+    assert known_values._strip_sql(read, "conditions", [5, ["year > 2010"]]) == ["", [2010]]
