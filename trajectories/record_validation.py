@@ -125,6 +125,12 @@ def _check_trace_rules(turn: Turn, where: str) -> None:
 
 
 def to_json(trajectory: Trajectory) -> dict[str, Any]:
-    """Return the JSON object of a trajectory, without defaults."""
-    shown: dict[str, Any] = _ADAPTER.dump_python(trajectory, mode="json", exclude_defaults=True)
+    """Return the JSON object of a trajectory, without defaults.
+
+    Raises DataError if a value is nested too deep.
+    """
+    try:
+        shown: dict[str, Any] = _ADAPTER.dump_python(trajectory, mode="json", exclude_defaults=True)
+    except ValueError:
+        raise DataError(f"entry {trajectory.id}", "has a value that is nested too deep") from None
     return shown

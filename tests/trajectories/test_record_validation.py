@@ -165,3 +165,11 @@ def test_what_is_wrong_is_named_with_its_place_in_one_line(help_desk, path, valu
     text = str(caught.value)
     assert text.startswith(f"{WHERE}: {message}")
     assert "\n" not in text
+
+
+def test_an_entry_that_is_nested_too_deep_for_json_is_refused(help_desk):
+    deep = "x"
+    for _ in range(300):
+        deep = [deep]
+    with pytest.raises(DataError, match="has a value that is nested too deep"):
+        to_json(replace(help_desk, extensions={"x": {"deep": deep}}))
