@@ -1,6 +1,6 @@
 """Thread-safe cache of opened and replayed runs.
 
-If a file of a run changes, the viewer reads the run again. Of each episode, only an outline stays
+If a file of a run changes, the viewer reads the run again. Of most episodes, only an outline stays
 in memory.
 
 To show one episode, the viewer replays only this episode of the run. A replay of all episodes takes
