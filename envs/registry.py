@@ -310,6 +310,9 @@ def get_example_file(backend: type[Backend]) -> Path:
     return get_file_folder(backend, _ROOT / "configs" / "initial") / f"{backend.__name__}.json"
 
 
+_USUAL_FLAGS = ((False, None, None), (True, None, None))
+
+
 def check_args(
     environments: object, config: object, pack: object, behaviour: object, *flags: object
 ) -> None:
@@ -329,7 +332,7 @@ def check_args(
         require_type("pack", pack, kind, described="a LongContextPack or None")
     if behaviour is not None and type(behaviour) is not BfclDeviations:
         raise DataError("behaviour", f"must be a BfclDeviations or None, but is {behaviour!r:.60}")
-    for place, flag in enumerate(flags):
+    for place, flag in enumerate(() if flags in _USUAL_FLAGS else flags):
         if flag is not None and flag is not True and flag is not False:
             name = ("tolerant", "checks_arguments", "checks_config")[place]
             raise DataError(name, f"must be True or False, but is {flag!r:.60}")
