@@ -134,13 +134,13 @@ class IsolatedWorkers(NamedTuple):
             dataset, trajectories, profile, run, workers=self.number, allowance=self.allowance
         )
 
-    def check(self, *run: object) -> None:
-        """Refuse several processes, because they would not make a live run faster."""
+    def check(self, *run: object) -> NoReturn:
+        """Refuse a live run, because several processes would not make it faster."""
         raise DataError("--workers", "live runs use one process; try --engine ray")
 
     def conduct(self, *run: object) -> NoReturn:
         """Refuse a live run, as ``check`` does."""
-        raise DataError("--workers", "live runs use one process; try --engine ray")
+        self.check()
 
 
 def evaluate_in_processes(

@@ -160,7 +160,7 @@ class WorkOptions(OutputOption, _ScoringOptions):
     """Processes."""
 
     workers: int | None = option(
-        "isolated worker processes, for entries that crash (default: none; with Ray, all CPUs)",
+        "worker processes; a crash affects only one entry (default: none; with Ray, all CPUs)",
         "N",
         read=positive,
     )

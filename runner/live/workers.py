@@ -34,7 +34,7 @@ else:
 
 
 _MANY = 200
-"""Number of entries from which several processes are faster."""
+"""Minimum number of entries for several processes."""
 
 
 class Workers(Protocol):
@@ -84,10 +84,10 @@ class LocalWorkers(NamedTuple):
         """Judge in this process, and in forks of it."""
         task = dataset, trajectories, profile, run
         with limited_memory(self.allowance.megabytes):
-            many = len(trajectories) >= _MANY
-            forks = forked_judging.count_processes(len(trajectories)) if many else 1
-            if forks > 1:
-                yield from forked_judging.evaluate_in_forks(*task, forks)
+            entries = len(trajectories)
+            processes = forked_judging.count_processes(entries) if entries >= _MANY else 1
+            if processes > 1:
+                yield from forked_judging.evaluate_in_forks(*task, processes)
             else:
                 yield from evaluate(*task)
 

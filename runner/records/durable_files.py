@@ -350,7 +350,7 @@ def report_write_errors(path: Path) -> Iterator[None]:
 
 
 def _name_obstacle(error: OSError) -> str | None:
-    """Return what is in the way of a new folder: a file or a broken link; None if neither is."""
+    """Describe the file or broken link that blocks a new folder, if any."""
     place = error.filename
     if not isinstance(error, FileExistsError):
         return None
