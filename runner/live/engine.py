@@ -51,13 +51,14 @@ Done = TypeVar("Done")
 
 STOPPING = "stopping after the requests in flight; press Ctrl-C again to stop at once"
 
+FIRST_ATTEMPTS = 3
+"""Attempts of a request that go before other requests, and attempts of a server's first request."""
 _TIMEOUTS = 2
 """Maximum number of attempts for a request that times out. The provider bills each attempt."""
 _REFUSALS = 3
 """Maximum attempts of a rate-limited request, as a multiple of the usual maximum."""
 _MIN_FAILING_REQUESTS = 8
 """After this many failures without a single answer, the server is regarded as the cause."""
-_MAX_FIRST = 3
 _STOP_SECONDS = 1.5
 """Minimum seconds to wait for another answer before the run stops."""
 
@@ -74,7 +75,7 @@ class RequestLimits(NamedTuple):
     outage: float = 600.0
     """The run stops if the server sends no answer for this many seconds."""
     waits_for_server: bool = True
-    """Whether to retry if the server is unreachable from the start."""
+    """Whether to keep retrying if the server is unreachable or fails from the start."""
 
 
 @dataclass(eq=False)
@@ -176,7 +177,7 @@ class JobEngine(Generic[Job, Done]):
         try:
             while True:
                 # A refused request goes before the others, but only for its first retries.
-                started = await self._begin(request, share, wait, first=state.made < _MAX_FIRST)
+                started = await self._begin(request, share, wait, first=state.made < FIRST_ATTEMPTS)
                 state.made += 1
                 try:
                     reply = await self._send(request)
@@ -240,8 +241,7 @@ class JobEngine(Generic[Job, Done]):
         self.pace.give_up()
 
     def _interrupt(self) -> None:
-        again = self._interrupted
-        self._interrupted = True
+        again, self._interrupted = self._interrupted, True
         if not again:
             self._say(STOPPING)
         self.stop("interrupted", at_once=again)
@@ -358,7 +358,8 @@ class JobEngine(Generic[Job, Done]):
         else:
             state.failed["server"] += 1
             kind, limit = "server", attempts
-        if error.unreachable and not (self._limits.waits_for_server or self._latencies):
+        ends = error.unreachable or (state.made >= FIRST_ATTEMPTS and not self.activity.in_flight)
+        if ends and not (self._limits.waits_for_server or self._latencies):
             raise self._fail(str(error)) from None
         if state.failed[kind] < limit or (kind == "server" and self._all_fail_since(state, error)):
             return

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from runner.data.cache import replies_folder
 from runner.live.activity import RunActivity
 from runner.live.budget import Budget
-from runner.live.engine import JobEngine, RequestLimits
+from runner.live.engine import FIRST_ATTEMPTS, JobEngine, RequestLimits
 from runner.live.episode_player import EpisodePlayer, EpisodeSetup
 from runner.live.live_run import EpisodeJob, LiveRun, RunInputs, jobs_of, restore_tools
 from runner.live.run_settings import Settings
@@ -46,7 +46,6 @@ Only = Literal["errors", "failed"]
 """With ``--resume``: repeat the episodes that ended in an error, or the failed episodes."""
 
 _CHARACTERS_OF_ANSWER = 200
-_PREFLIGHT_TRIES = 3
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL")
 _VARIABLES_OF = {"bedrock": "AWS", "gemini": "GOOGLE", "huggingface": "HF", "sagemaker": "AWS"}
 _UPDATE_SECONDS = 1.0
@@ -204,11 +203,11 @@ def _make_probe(plan: RunInputs) -> Request:
 
 
 async def _send_probe(model: Model, request: Request) -> None:
-    for attempt in range(1, _PREFLIGHT_TRIES + 1):
+    for attempt in range(1, FIRST_ATTEMPTS + 1):
         try:
             await model.ask(request)
         except TransientError as error:
-            if error.unreachable or error.kind == "timeout" or attempt == _PREFLIGHT_TRIES:
+            if error.unreachable or error.kind == "timeout" or attempt == FIRST_ATTEMPTS:
                 raise
             await asyncio.sleep(min(error.retry_after or 1.0, 10.0))
         else:

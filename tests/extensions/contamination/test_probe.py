@@ -87,6 +87,14 @@ def test_a_server_that_refuses_ends_the_command_with_one_line(server, capsys):
     assert "no such model" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("status", [200, 429, 503])
+def test_a_server_that_never_answers_well_ends_the_command_soon(server, capsys, status):
+    server.answer = lambda _: as_json([], status)
+    assert probe(server, "--concurrency", "1") == 3
+    assert server.requests == 3
+    assert server.base_url in capsys.readouterr().err
+
+
 def test_the_p_value_is_the_exact_tail() -> None:
     results = [ProbeResult("x", n < 3, "", False) for n in range(4)]
     assert ProbeSummary(results).p_value == pytest.approx((4 * 3 + 1) / 4**4)

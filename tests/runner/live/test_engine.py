@@ -543,6 +543,20 @@ def test_a_server_that_nobody_has_tested_is_not_waited_for():
     assert (run.done, run.engine.failed) == (["Yes.", "Yes."], False)
 
 
+@pytest.mark.parametrize("error", [TransientError("500"), BUSY], ids=["server", "rate limit"])
+def test_a_server_that_fails_from_the_start_is_asked_three_times(error):
+    limits = QUICK._replace(waits_for_server=False, concurrency=4, attempts=8)
+    model = Scripted(error)
+    run = Recorder(model, limits).run(range(20), recorded)
+    assert (run.done, run.engine.stop_reason, run.engine.failed) == ([], str(error), True)
+    assert model.asked <= 3 * limits.concurrency
+    run = Recorder(Scripted(error, error, says()), limits._replace(concurrency=1))
+    assert run.run(range(2), recorded).done == ["Yes.", "Yes."]
+    after = Scripted(says(), *[error] * 6, says())
+    run = Recorder(after, limits._replace(concurrency=1)).run(range(2), recorded)
+    assert (run.done, run.engine.failed) == (["Yes.", "Yes."], False)
+
+
 def test_a_server_that_comes_back_is_asked_again():
     gone = TransientError("connection refused", unreachable=True)
     run = Recorder(Scripted(gone, gone, says()), QUICK._replace(concurrency=1))
