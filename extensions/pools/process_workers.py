@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from time import monotonic
 from typing import Any
 
-from envs.errors import DataError
+from envs.errors import DataError, describe_exception
 from extensions.pools.environment_holder import EnvironmentHolder
 from extensions.pools.pool_workers import STARTING, Method, WorkerLost
 from extensions.pools.worker_processes import SpawnedProcess
@@ -35,7 +35,7 @@ class _Shared:
     """An environment as bytes that a worker unpickles."""
 
     def __init__(self, env: RolloutEnv) -> None:
-        self._bytes = pickle.dumps(env, _PROTOCOL)
+        self._bytes = _pickle(env)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return pickle.loads, (self._bytes,)
@@ -65,17 +65,18 @@ class ProcessWorkers:
         self._processes = [_Process() for _ in range(self.size)]
 
     def share(self, env: RolloutEnv) -> Any:
-        """Return the environment as bytes that the worker unpickles."""
-        return _Shared(env)
+        """Return the environment as bytes that the worker unpickles.
+
+        Raises DataError if the environment cannot be pickled.
+        """
+        try:
+            return _Shared(env)
+        except ValueError as error:
+            raise DataError("envs", f"{error}") from None
 
     def ask(self, number: int, method: Method, *arguments: Any) -> int:
         """Send a method and its arguments. Raises ValueError if an argument cannot be sent."""
-        try:
-            request = pickle.dumps((method, arguments), _PROTOCOL)
-        except (AttributeError, TypeError, pickle.PicklingError) as error:
-            raise ValueError(
-                f"cannot be sent to a worker process: {error}; define it in a module"
-            ) from None
+        request = _pickle((method, arguments))
         self._tickets += 1
         with suppress(OSError):  # `answer` reports a dead process
             self._processes[number].pipe.send((self._tickets, request))
@@ -113,9 +114,22 @@ def _count_processors() -> int:
     return os.cpu_count() or 1
 
 
+def _pickle(value: object) -> bytes:
+    try:
+        return pickle.dumps(value, _PROTOCOL)
+    except Exception as error:
+        # Objects in the state of an environment may raise any exception when they are pickled.
+        message = f"cannot be sent to a worker process: {describe_exception(error)}"
+        raise ValueError(f"{message}; define it in a module") from None
+
+
 def _read(data: bytes) -> Any:
-    with pause_collector():
-        result = pickle.loads(data)
+    try:
+        with pause_collector():
+            result = pickle.loads(data)
+    except Exception as error:
+        # Objects in the state of an environment may raise any exception when they are read.
+        result = _Failure(f"the result cannot be read: {describe_exception(error)}")
     if isinstance(result, _Failure):
         raise ValueError(result.message)
     return result
@@ -133,5 +147,5 @@ def _serve(pipe: Connection) -> None:
                 method, arguments = pickle.loads(request)
                 result = pickle.dumps(method(holder, *arguments), _PROTOCOL)
             except Exception as error:
-                result = pickle.dumps(_Failure(f"{type(error).__name__}: {error}"))
+                result = pickle.dumps(_Failure(describe_exception(error)))
             pipe.send((ticket, result))

@@ -15,7 +15,7 @@ from threading import Thread
 from typing import Any, NamedTuple, NoReturn
 
 from checkers.profile import Profile
-from envs.errors import DataError
+from envs.errors import DataError, describe_exception
 from extensions.pools.parallel import Chunk, ChunkJudge, Found, evaluate_by
 from runner.episodes.judging import ALLOWANCE, Run, TimeAndMemoryLimits, limited_memory
 from runner.records.episode_record import EpisodeRecord
@@ -25,6 +25,7 @@ MAX_TRIES = 2
 
 _START_SECONDS = 120.0
 _EXIT_SECONDS = 5.0
+_UNSENT = "the judging process cannot send the states; omit --workers: "
 
 
 @dataclass
@@ -218,6 +219,12 @@ class WorkerPool:
             if task.rest:
                 queue.appendleft(task)
                 return {}
+        except Exception as error:
+            # Objects in the state of an environment may raise any exception when they are read.
+            task.give_up(_UNSENT + describe_exception(error))
+            worker.extend()
+            if task.rest:
+                return {}
         else:
             if isinstance(told, str):
                 worker.task = None
@@ -255,5 +262,10 @@ def _work(pipe: Connection, judge: ChunkJudge, megabytes: int | None) -> None:
                 chunk = pipe.recv()
             except EOFError:
                 return
-            for told in judge.each(chunk):
-                pipe.send(told)
+            for entry, told in zip(chunk, judge.each(chunk), strict=False):
+                try:
+                    pipe.send(told)
+                except OSError:
+                    return
+                except Exception as error:
+                    pipe.send(EpisodeRecord.of(entry, None, _UNSENT + describe_exception(error)))

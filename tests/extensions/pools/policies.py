@@ -51,3 +51,19 @@ class Deadly(RolloutEnv):
         if action == "crash":
             raise TypeError("a bug of ours")
         return super().step(action)
+
+
+class _Text(str):
+    """A text that can be pickled, but not be read."""
+
+    def __new__(cls, one, two):
+        """Return the text."""
+        return super().__new__(cls, one)
+
+
+class Unreadable:
+    """A policy whose answers cannot be read by another process."""
+
+    def __call__(self, shown):
+        """Return an answer."""
+        return _Text("Done.", "more")

@@ -7,7 +7,7 @@ import pytest
 from envs.errors import DataError
 from extensions.pools.rollout_pool import RolloutPool
 from runner.rollouts.rollout_env import RolloutEnv
-from tests.extensions.pools.policies import SOME, Deadly, actions
+from tests.extensions.pools.policies import SOME, Deadly, Unreadable, actions
 from tests.extensions.pools.pool_behaviour import PoolBehaviour, envs, expected, scripts, started
 
 
@@ -56,6 +56,21 @@ def test_an_error_of_ours_in_a_worker_costs_no_other_environment(pool):
         pool.step({ids[0]: "crash", ids[1]: first[0], ids[2]: first[1]})
     taken = pool.step({ids[1]: "Done.", ids[2]: "Done."})
     assert [each.info for each in taken.values()] == [expected()[n][1].info for n in (1, 2)]
+
+
+def test_an_environment_that_cannot_be_sent_is_refused(pool):
+    env = started(Deadly(SOME[0]))
+    env.opened = lambda: None
+    with pytest.raises(DataError, match=r"envs: cannot be sent to a worker process: .*; define it"):
+        pool.add([env])
+
+
+def test_a_result_that_cannot_be_read_costs_no_other_environment(pool):
+    ids = pool.add(envs()[:2])
+    policies = {**scripts(ids), ids[0]: Unreadable()}
+    with pytest.raises(ValueError, match=f"environment {ids[0]}: .*cannot be read: TypeError"):
+        pool.play(policies)
+    assert pool.reset(ids).keys() == set(ids)
 
 
 def test_a_late_answer_is_not_taken_for_the_next_one(pool, monkeypatch):

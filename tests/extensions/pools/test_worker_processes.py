@@ -11,8 +11,12 @@ from multiprocessing import Pipe, active_children
 
 import pytest
 
+from checkers.evidence import StateEvidence
 from checkers.profile import STRICT
+from checkers.reasons import Reason
+from checkers.verdict import Failure, Verdict
 from envs.errors import DataError
+from envs.state import Difference
 from extensions.pools import parallel, worker_processes
 from extensions.pools.worker_processes import MAX_TRIES, WorkerPool, evaluate_in_processes
 from runner.cli import main
@@ -98,6 +102,29 @@ def complain(prepared):
     raise DataError("data.jsonl:7", "no good: mend it")
 
 
+class Unreadable(Exception):
+    """Exception that can be pickled, but not be read."""
+
+    def __init__(self, one, two):
+        super().__init__(one)
+
+
+def differ(prepared, make):
+    """Judge the ground truth, but find a value for one entry that no pipe can send."""
+    if prepared.trajectory.id != some()[1].id:
+        return ORACLE(prepared)
+    evidence = StateEvidence(partial(list, [Difference("API.field", 0, make())]))
+    return Verdict(False, Failure(Reason.STATE_MISMATCH, evidence), 0, 1, 0)
+
+
+def unreadable():
+    return Unreadable(1, 2)
+
+
+def unwritable():
+    return lambda: 0
+
+
 def alone(left_out):
     """Return what one process finds, with errors for some entries."""
     found = evaluate(data(), some(), STRICT, ORACLE)
@@ -125,6 +152,16 @@ def test_the_output_has_the_same_bytes(tmp_path, capsys):
 def slowly(*values):
     """Return a case of the slow part."""
     return pytest.param(*values, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("make", [unreadable, unwritable])
+def test_states_that_cannot_be_sent_cost_their_entry_only(make):
+    run = partial(differ, make=make)
+    first, second, *rest = evaluate_in_processes(data(), some(), STRICT, run, workers=1)
+    assert (second.verdict, second.error.count("\n")) == (None, 0)
+    assert "cannot send the states; omit --workers: " in second.error
+    expected = alone({})
+    assert [first, *rest] == [expected[0], *expected[2:]]
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
