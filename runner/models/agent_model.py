@@ -50,7 +50,7 @@ class _DaemonThreads(ThreadPoolExecutor):
         future = Future[Any]()
         future.set_running_or_notify_cancel()
 
-        def run() -> None:
+        def run(_stdin: object) -> None:  # Python would abort if it closed a stdin in use
             try:
                 future.set_result(function(*args, **named))
             except BaseException as error:
@@ -58,7 +58,7 @@ class _DaemonThreads(ThreadPoolExecutor):
                 kept = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
                 future.set_exception(kept.with_traceback(error.__traceback__))
 
-        Thread(target=run, daemon=True).start()
+        Thread(target=run, args=[sys.stdin], daemon=True).start()
         return future
 
 

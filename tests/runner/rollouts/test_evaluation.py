@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -14,6 +17,7 @@ from runner.data.dataset_choice import load_dataset
 from runner.records.recorded_run import read_run
 from runner.rollouts.evaluation import evaluate, judge
 from runner.rollouts.rollout_env import RolloutEnv
+from tests.source import ROOT
 
 
 class Knowing:
@@ -260,3 +264,21 @@ def test_what_is_neither_step_nor_message_is_refused_in_one_line(entry, given, s
 def test_a_data_set_needs_the_id_of_a_trajectory():
     with pytest.raises(DataError, match="id: must be the id of a trajectory"):
         judge(load_dataset(categories="base"), messages=[])
+
+
+def test_an_agent_that_waits_for_input_at_the_end_does_not_abort_the_script(tmp_path):
+    script = """
+import asyncio
+from runner.rollouts.evaluation import evaluate
+
+async def agent(messages, tools):
+    return await asyncio.wait_for(asyncio.to_thread(input), 0.1)
+
+print(evaluate(agent, categories="base", limit=1, run_dir="run").errors)
+"""
+    more = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", script], **more, **pipes) as program:
+        assert program.wait(60) == 0
+        assert program.stdout.read() == "1\n"
+        assert "Fatal Python error" not in program.stderr.read()
