@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from checkers.profile import Profile
 from envs.lazy_modules import lazy_module
+from envs.registry import BACKENDS, backend_class
 from runner.episodes.judging import Run, evaluate
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
@@ -65,6 +66,9 @@ def evaluate_in_forks(
         for record in evaluate(dataset, share, profile, run):
             yield record, dataset.truths.get(record.id)
 
+    # Imported once, not once in each process.
+    for name in BACKENDS.keys() & {name for each in trajectories for name in each.environments}:
+        backend_class(name)
     # One process judges all variants of a scenario, because they share a ground truth.
     scenarios: dict[str, int] = {}
     owners = [scenarios.setdefault(t.base, len(scenarios)) % processes for t in trajectories]
