@@ -16,7 +16,6 @@ from checkers.verdict import SelectionCounts
 from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.analysis.bfcl_table import HEADLINE, BfclTableRow, GroupScore, score_rows
-from runner.models.model_types import Usage
 from runner.records.episode_record import (
     EpisodeRecord,
     InfoReport,
@@ -29,9 +28,12 @@ from trajectories.schema import MULTI_TURN, Category, Trajectory
 
 if TYPE_CHECKING:
     import statistics
+
+    from runner.models import model_types
 else:
     # This import is slow, and only live runs have latencies.
     statistics = lazy_module("statistics")
+    model_types = lazy_module("runner.models.model_types")
 
 MAX_ERROR_SHARE = 0.02
 
@@ -133,7 +135,7 @@ class UsageTotals(NamedTuple):
 class StepUsage(NamedTuple):
     """Usage of one answered request, as recorded with its step."""
 
-    usage: Usage
+    usage: model_types.Usage
     latency: float
     cost: float | None
     attempts: int

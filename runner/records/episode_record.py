@@ -17,17 +17,18 @@ from envs.errors import DataError, MalformedCall
 from envs.lazy_modules import lazy_module
 from envs.state import ABSENT, Difference, to_json
 from runner import extension
-from runner.models.model_types import ToolCall, Usage
 from trajectories.schema import Trajectory, derive_base
 
 if TYPE_CHECKING:
     from checkers.replies.formats import ReplyFormat
     from envs import notebook_html
     from runner.extension import RunFeature
+    from runner.models import model_types
     from runner.records import json_codec
 else:
     # Result files of other tools hold no records.
     json_codec = lazy_module(".json_codec", __package__)
+    model_types = lazy_module("runner.models.model_types")
     notebook_html = lazy_module("envs.notebook_html")
 
 FORMAT = 1
@@ -89,7 +90,7 @@ class ReplyRecord(NamedTuple):
     """Answer of a model."""
 
     text: str | None
-    tool_calls: Sequence[ToolCall]
+    tool_calls: Sequence[model_types.ToolCall]
     """Calls as the server sent them; empty if the model writes calls as text."""
     reasoning: str | None
     finish_reason: str | None
@@ -100,7 +101,7 @@ class UserReply(NamedTuple):
     """Answer of the model that plays the user."""
 
     reply: ReplyRecord
-    usage: Usage
+    usage: model_types.Usage
     latency: float
     cost: float | None
     attempts: int
@@ -118,7 +119,7 @@ class StepRecord(NamedTuple):
     calls: Sequence[str]
     results: Sequence[str]
     changes: Sequence[StateChange]
-    usage: Usage
+    usage: model_types.Usage
     """Tokens; null if the server did not report them."""
     latency: float
     """Seconds from sending the request to the end of the answer."""
