@@ -34,6 +34,7 @@ _FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_result\.json")
 _SCORE_FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_score\.json")
 _CATEGORIES = {facts.file: category for category, facts in FACTS.items()}
 _NO_STEPS = "the result file contains an error in place of steps"
+_CALL = frozenset([dict])
 _STEP = 'a string, null or a list of {"function": arguments} objects'
 
 
@@ -121,15 +122,15 @@ def _entry(where: str, line: dict[str, object], in_file: Category | None) -> Epi
     for index, turn in enumerate(result):
         if not isinstance(turn, list):
             raise DataError(where, f"$.result[{index}]: must be a list of steps")
-        for position, step in enumerate(turn):
-            if not _is_step(step):
-                raise DataError(where, f"$.result[{index}][{position}]: must be {_STEP}")
+        if not all(map(_is_step, turn)):
+            position = [*map(_is_step, turn)].index(False)
+            raise DataError(where, f"$.result[{index}][{position}]: must be {_STEP}")
     return record(None, result=result)
 
 
 def _is_step(step: object) -> TypeGuard[Step]:
     if isinstance(step, list):
-        return all(isinstance(member, dict) for member in step)
+        return _CALL.issuperset(map(type, step))
     return step is None or isinstance(step, str)
 
 
