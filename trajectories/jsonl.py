@@ -21,6 +21,7 @@ else:
 
 
 _ID = '{"id": "'
+_WHITE_SPACE = " \t\n\r"
 
 
 class NonFiniteNumber(DataError):
@@ -91,8 +92,10 @@ def parse_value(text: str, where: str, *, finite: bool = True, unique: bool = Tr
         NonFiniteNumber: A number is infinite or NaN.
         DataError: The text is not JSON, or an object has a key twice.
     """
+    bare = text.strip(_WHITE_SPACE)
     try:
-        return _DECODERS[finite, unique].decode(text)
+        # Faster than ``decode``, which uses regular expressions to skip white space.
+        value, end = _DECODERS[finite, unique].raw_decode(bare)
     except KeyError as error:
         raise DataError(where, f"an object has the key {error} twice") from None
     except (_NonFinite, ValueError):
@@ -101,6 +104,7 @@ def parse_value(text: str, where: str, *, finite: bool = True, unique: bool = Tr
         return value
     except RecursionError:
         raise DataError(where, "is nested too deep") from None
+    return value if end == len(bare) else _parse(text, where)
 
 
 def check_finite(value: object, where: str) -> None:
