@@ -68,4 +68,6 @@ def run(options: Options) -> int:
     mend = correction_for(options, dataset, profile, judge_again)
     outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
     figures = RunFigures(outcomes, trajectories, progress=recorded.progress)
+    # Otherwise, the exit would visit all objects again.
+    gc.freeze()
     return report(dataset, profile, figures, len(trajectories), mend, options.fail_under)
