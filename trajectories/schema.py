@@ -18,6 +18,7 @@ else:
     required_info = lazy_module("checkers.required_info")
 
 
+@lru_cache(maxsize=10_000)
 def derive_base(id: str, category: str) -> str:
     """Derive the name of the base entry from an id of BFCL's data or the built-in data.
 
