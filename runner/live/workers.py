@@ -34,7 +34,7 @@ else:
 
 
 _MANY = 200
-"""Minimum number of entries for several processes."""
+"""Minimum number of executed entries for several processes; other entries take too little time."""
 
 
 class Workers(Protocol):
@@ -84,7 +84,7 @@ class LocalWorkers(NamedTuple):
         """Judge in this process, and in forks of it."""
         task = dataset, trajectories, profile, run
         with limited_memory(self.allowance.megabytes):
-            entries = len(trajectories)
+            entries = sum(trajectory.is_executed for trajectory in trajectories)
             processes = forked_judging.count_processes(entries) if entries >= _MANY else 1
             if processes > 1:
                 yield from forked_judging.evaluate_in_forks(*task, processes)

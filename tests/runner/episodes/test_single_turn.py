@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +12,7 @@ from checkers.profile import BFCL, STRICT
 from checkers.reasons import Reason
 from runner.episodes.judging import evaluate
 from runner.live.episode_player import EpisodeSetup, ModelAnswer, run_live
+from runner.live.workers import LocalWorkers
 from runner.models.calling_formats.format_types import NOTED
 from runner.models.conversation import ConversationSettings
 from runner.models.model_types import Reply, ToolCall, Usage
@@ -237,3 +240,14 @@ def test_a_rollout_pays_for_the_right_call(entry):
         done = env.fork().step(right)
         assert (done.reward, done.terminated) == (1.0, True)
         assert env.step("I would rather not.").reward == 0.0
+
+
+def test_many_entries_are_compared_in_one_process(entry, dataset_of, monkeypatch):
+    monkeypatch.delattr(os, "fork", raising=False)
+    entries = [replace(entry, id=f"{entry.id}_{number}") for number in range(500)]
+
+    def run(prepared):
+        return run_recorded(prepared, [[RIGHT]], "fc", BFCL)
+
+    judged = [*LocalWorkers().judge(dataset_of(*entries), entries, BFCL, run)]
+    assert [record.outcome for record in judged] == ["passed"] * 500
