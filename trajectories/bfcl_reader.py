@@ -44,23 +44,12 @@ MANIFEST_FILE = "manifest.json"
 MATERIAL_MODULE = "eval_checker/multi_turn_eval/func_source_code/long_context.py"
 
 CONSTANTS = (
-    "FILE_CONTENT_EXTENSION",
-    "FILES_TAIL_USED",
-    "POPULATE_FILE_EXTENSION",
-    "CAR_STATUS_METADATA_EXTENSION",
-    "PARKING_BRAKE_INSTRUCTION",
-    "LONG_WEATHER_EXTENSION",
-    "INTERMEDIARY_CITIES",
-    "WATCH_LIST_EXTENSION",
-    "TRANSACTION_HISTORY_EXTENSION",
-    "MA_5_EXTENSION",
-    "MA_20_EXTENSION",
-    "TECHNOLOGY_EXTENSION",
-    "AUTOMOBILE_EXTENSION",
-    "ORDER_DETAIL_EXTENSION",
-    "CREDIT_CARD_EXTENSION",
-    "BOOKING_RECORD_EXTENSION",
-)
+    "FILE_CONTENT_EXTENSION", "FILES_TAIL_USED", "POPULATE_FILE_EXTENSION",
+    "CAR_STATUS_METADATA_EXTENSION", "PARKING_BRAKE_INSTRUCTION", "LONG_WEATHER_EXTENSION",
+    "INTERMEDIARY_CITIES", "WATCH_LIST_EXTENSION", "TRANSACTION_HISTORY_EXTENSION",
+    "MA_5_EXTENSION", "MA_20_EXTENSION", "TECHNOLOGY_EXTENSION", "AUTOMOBILE_EXTENSION",
+    "ORDER_DETAIL_EXTENSION", "CREDIT_CARD_EXTENSION", "BOOKING_RECORD_EXTENSION",
+)  # fmt: skip
 
 _KINDS: Mapping[type, Sequence[str]] = {
     dict: ("LONG_WEATHER_EXTENSION", *CONSTANTS[-3:]),
@@ -103,15 +92,11 @@ def function_docs_file(environment: str) -> str:
 
 
 _DOCS = {
-    "GorillaFileSystem": "gorilla_file_system",
-    "MathAPI": "math_api",
-    "MessageAPI": "message_api",
-    "TwitterAPI": "posting_api",
-    "TicketAPI": "ticket_api",
-    "TradingBot": "trading_bot",
-    "TravelAPI": "travel_booking",
+    "GorillaFileSystem": "gorilla_file_system", "MathAPI": "math_api",
+    "MessageAPI": "message_api", "TwitterAPI": "posting_api", "TicketAPI": "ticket_api",
+    "TradingBot": "trading_bot", "TravelAPI": "travel_booking",
     "VehicleControlAPI": "vehicle_control",
-}
+}  # fmt: skip
 
 
 class EntryReader(NamedTuple):
@@ -153,7 +138,9 @@ def load(
         for file in answer_files
         for id, truth in _read_truths(lines_of(file), category, truth_of)
     }
-    for number, (where, written) in enumerate(lines_of(question_file)):
+    # Consecutive entries often offer the same functions.
+    questions = lines_of(question_file, repeated="function")
+    for number, (where, written) in enumerate(questions):
         try:
             entry = _FORMS[category](written, number) if category in _FORMS else written
             truth = answers[entry["id"]] if answer_files else ()

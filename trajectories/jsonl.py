@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from stat import S_ISDIR, S_ISFIFO, S_ISREG
@@ -35,22 +36,48 @@ def read_objects(
     unique: bool = True,
     ids: Collection[str] | None = None,
     text: str | None = None,
+    repeated: str | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``file:line`` and the object of each line that is not blank.
 
     If ``ids`` is given, only lines that begin with one of these ids are parsed. ``text`` is the
-    text of the file if it has already been read.
+    text of the file if it has already been read. If consecutive lines have the same text from the
+    member ``repeated`` on, this text is parsed once, and the lines share its values.
 
     Raises DataError if the file cannot be read, or a line is not a valid object. With ``finite``,
     infinite numbers and NaN are invalid. With ``unique``, duplicate keys are invalid.
     """
-    wanted = frozenset(ids or ())
+    wanted, name = frozenset(ids or ()), str(path)
+    parse = partial(parse_object, finite=finite, unique=unique)
+    ends = _RepeatedEnds(repeated, parse) if repeated else None
     lines = (read_text(path) if text is None else text).split("\n")
     for number, line in enumerate(lines, start=1):
         other = ids is not None and line.startswith(_ID) and line.split('"', 4)[3] not in wanted
         if not other and line.strip():
-            where = f"{path}:{number}"
-            yield where, parse_object(line, where, finite=finite, unique=unique)
+            where = f"{name}:{number}"
+            yield where, (ends and ends.parse(line, where)) or parse(line, where)
+
+
+class _RepeatedEnds:
+    def __init__(self, member: str, parse: Callable[[str, str], dict[str, Any]]) -> None:
+        self._start, self._parse = f'"{member}": ', parse
+        self._end, self._members = "", dict[str, Any]()
+
+    def parse(self, line: str, where: str) -> dict[str, Any] | None:
+        """Parse a line as two objects; return None if a part plus a brace is not an object."""
+        first, _, end = line.partition(f", {self._start}")
+        if not end:
+            return None
+        try:
+            if end != self._end:
+                self._members = self._parse(f"{{{self._start}{end}", where)
+                self._end = end
+            members = self._parse(f"{first}}}", where)
+        except DataError:
+            return None  # the message should describe the whole line
+        total = len(members) + len(self._members)
+        members.update(self._members)
+        return members if len(members) == total else None
 
 
 def read_text(path: Path) -> str:

@@ -143,3 +143,51 @@ def test_what_a_model_said_may_hold_them(tmp_path):
     [(where, line)] = read_objects(path, finite=False)
     assert where.endswith(":1")
     assert line["a"] != line["a"]
+
+
+ENDS = [
+    '{"id": "a", "function": [{"name": "f"}]}',
+    '{"id": "b", "n": {"x": 1}, "function": [{"name": "f"}]}',
+    '{"id": "c", "function": [{"name": "g"}], "k": 2}',
+    '{"function": [{"name": "g"}], "k": 2}',
+    '{"id": {"x": 1, "function": [{"name": "f"}]}}',
+    '{"id": "a, \\"function\\": ", "k": 1}',
+    ' {"id": 1 , "function": 2} ',
+    '{"id": 1, "function": 2}\r',
+]
+
+
+@pytest.mark.parametrize("unique", [True, False])
+def test_repeated_ends_of_lines_are_shared(path, unique):
+    path.write_text("\n".join([*ENDS, *ENDS, *reversed(ENDS)]), encoding="utf-8")
+    plain = [*read_objects(path, unique=unique)]
+    assert [*read_objects(path, unique=unique, repeated="function")] == plain
+    path.write_text("\n".join(ENDS[:2]), encoding="utf-8")
+    (_, one), (_, other) = read_objects(path, unique=unique, repeated="function")
+    assert one["function"] is other["function"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": 1}, "function": 2}',
+        '{"id": 1} {, "function": 2}',
+        '{"id": 1, "function": 2',
+        '{"id": 1, "function": 2} {}',
+        '{"id": 1, "id": 1, "function": 2}',
+        '{"function": 1, "id": 1, "function": 2}',
+        '{"id": 1, "function": 2, "id": 1}',
+        '{"id": NaN, "function": 2}',
+        '[1, "function": 2}',
+        '{"id": ' + "[" * 100_000 + ', "function": 2}',
+    ],
+    ids=lambda text: text[:30],
+)
+def test_a_wrong_line_with_a_repeated_end_has_the_usual_message(path, line):
+    messages = []
+    for repeated in ("function", None):
+        path.write_text(f'{{"id": 1, "function": 2}}\n{line}\n', encoding="utf-8")
+        with pytest.raises(DataError) as caught:
+            list(read_objects(path, repeated=repeated))
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
