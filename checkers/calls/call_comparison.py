@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,7 @@ from checkers.reasons import Reason
 from checkers.replies.single_turn import convert
 from envs.calls import Call
 from envs.lazy_modules import lazy_module
-from envs.state import cut_repr
+from envs.state import ATOMS, cut_repr
 
 if TYPE_CHECKING:
     from checkers.replies import code
@@ -48,10 +49,9 @@ def check_call(
     """
     name = get_shown_name(document.name, rules)
     if call.name != name:
-        message = f"the called function is {cut_repr(call.name)}"
-        return CallEvidence(
-            Reason.FUNCTION, message, name, expected=name, actual=cut_repr(call.name)
-        )
+        shown = cut_repr(call.name)
+        message = f"the called function is {shown}"
+        return CallEvidence(Reason.FUNCTION, message, name, expected=name, actual=shown)
     given = bind_arguments(call, document)
     failure = (
         _check_count(call, given)
@@ -64,6 +64,8 @@ def check_call(
 
 def bind_arguments(call: Call, document: FunctionDocument) -> dict[str, Any]:
     """Map parameters to arguments; ignore positional arguments that have no parameter."""
+    if not call.args:
+        return {**call.kwargs}
     return {**dict(zip(document.parameters, call.args, strict=False)), **call.kwargs}
 
 
@@ -111,44 +113,40 @@ def _check_argument(
         message = f"expected a string with a {type_.word} expression"
         return CallEvidence(reason, message, expected="string", actual=cut_repr(value))
     value = _convert(value, type_, rules)
+    kind = type(value)
+    if kind is type_.type and kind in ATOMS:
+        for option in allowed:
+            if type(option) is kind and option == value:
+                return None  # the most common case
     found = fit(value, allowed, type_, rules.profile)
     if found is TypeFit.WRONG_TYPE:
         message = f"{cut_repr(value)} is not of type {type_.word}"
-        return CallEvidence(Reason.TYPE, message, expected=type_.word, actual=cut_repr(value))
+        return _failure(Reason.TYPE, type_.word, value, message)
     if found is TypeFit.FRACTION:
         message = f"{cut_repr(value)} has a fraction, but the function document says integer"
-        return CallEvidence(Reason.ITEM_TYPE, message, expected="integer", actual=cut_repr(value))
+        return _failure(Reason.ITEM_TYPE, "integer", value, message)
     if found is TypeFit.WRONG_ITEMS and type_.items is not None:
         message = f"{cut_repr(value)} has elements that are not of type {type_.items.word}"
-        word = type_.items.word
-        return CallEvidence(Reason.ITEM_TYPE, message, expected=word, actual=cut_repr(value))
+        return _failure(Reason.ITEM_TYPE, type_.items.word, value, message)
     return check_value(value, allowed, type_, found, rules.profile)
 
 
 def _convert(value: Any, type_: ExpectedType, rules: EntryRules) -> Any:
-    if rules.language is not Language.PYTHON and len(value) > code.MAX_CODE:
-        return value
     if rules.language is not Language.PYTHON:
-        return convert(value, type_, rules.language, rules.profile)
+        is_long = len(value) > code.MAX_CODE
+        return value if is_long else convert(value, type_, rules.language, rules.profile)
     if type_.word == "tuple" and isinstance(value, tuple):
         return [*value]
     if type_.type is float and type(value) is int:
-        return _to_float(value)
+        with suppress(OverflowError):
+            return float(value)
     return value
-
-
-def _to_float(value: int) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return value
 
 
 def _check_left_out(given: Mapping[str, Any], answer: ExpectedCall) -> CallEvidence | None:
     for parameter, allowed in answer.allowed.items():
         if parameter not in given and "" not in allowed:
-            message = "required here"
-            return CallEvidence(Reason.MISSING_OPTIONAL, message, None, parameter, allowed)
+            return CallEvidence(Reason.MISSING_OPTIONAL, "required here", None, parameter, allowed)
     return None
 
 
@@ -204,15 +202,10 @@ def _fit(value: object, allowed: Sequence[Any], type_: type, profile: CallRules)
     types = [type(option) for option in allowed if option != ""]
     if not profile.variables_by_any_answer:
         types = types[:1]
-    if not _has_type(value, type_, profile):
+    is_whole = profile.compares_deeply and type_ is float and type(value) is int
+    if type(value) is not type_ and not is_whole:
         return TypeFit.VARIABLE if type(value) in types else TypeFit.WRONG_TYPE
     return TypeFit.LITERAL if not types or type_ in types else TypeFit.VARIABLE
-
-
-def _has_type(value: object, type_: type, profile: CallRules) -> bool:
-    if type(value) is type_:
-        return True
-    return profile.compares_deeply and type_ is float and type(value) is int
 
 
 def _has_fraction(value: object, allowed: Sequence[Any], expected: ExpectedType) -> bool:
@@ -374,6 +367,5 @@ def _fail_unless(
 def _failure(
     reason: Reason, expected: object, actual: object, message: str | None = None
 ) -> CallEvidence:
-    return CallEvidence(
-        reason, message or reason.meaning, expected=expected, actual=cut_repr(actual)
-    )
+    shown = cut_repr(actual)
+    return CallEvidence(reason, message or reason.meaning, expected=expected, actual=shown)

@@ -64,6 +64,7 @@ class ComparisonKind(StrEnum):
 
 _OBJECT = (dict, Mapping)
 """Types of a JSON object. For speed, ``dict`` comes first."""
+_LIST = (list, tuple)
 
 
 class FunctionDocument(NamedTuple):
@@ -82,7 +83,7 @@ class FunctionDocument(NamedTuple):
         try:
             schema = document["parameters"]
             properties, required = schema["properties"], schema.get("required", ())
-            if all(isinstance(parameter, _OBJECT) for parameter in properties.values()):
+            if not [each for each in properties.values() if not isinstance(each, _OBJECT)]:
                 return cls(document["name"], properties, required)
         except (AttributeError, KeyError, TypeError):
             pass
@@ -106,9 +107,9 @@ class ExpectedCall(NamedTuple):
         """
         if len(answer) == 1:
             ((function, allowed),) = answer.items()
-            if isinstance(allowed, _OBJECT) and all(
-                isinstance(values, (list, tuple)) for values in allowed.values()
-            ):
+            if isinstance(allowed, _OBJECT) and not [
+                values for values in allowed.values() if not isinstance(values, _LIST)
+            ]:
                 return cls(function, allowed)
         raise UnjudgeableEntry(
             f"the answer {cut_repr(answer)} must have the form {{function: {{parameter: values}}}}"
@@ -170,11 +171,6 @@ TYPES: Mapping[Language, Mapping[str, type]] = {
 }  # fmt: skip
 """Exact Python type for each type name; ``True`` and ``5.0`` do not count as integers."""
 
-_WITH_ITEMS = (
-    *("array", "tuple", "Tuple", "Array", "ArrayList", "LinkedList"),
-    *("Set", "Queue", "Stack"),
-)
-
 
 class ExpectedType(NamedTuple):
     """Type of a parameter or of its elements."""
@@ -185,14 +181,15 @@ class ExpectedType(NamedTuple):
     members: Mapping[str, ExpectedType] = {}
 
 
-_WORDS = {
-    str: "string",
-    int: "integer",
-    float: "float",
-    bool: "boolean",
-    list: "array",
-    dict: "dict",
+_PLAIN_TYPES = {
+    language: {word: ExpectedType(word, type_) for word, type_ in types.items()}
+    for language, types in TYPES.items()
 }
+
+
+_WORDS = {
+    str: "string", int: "integer", float: "float", bool: "boolean", list: "array", dict: "dict",
+}  # fmt: skip
 
 
 def read_expected_type(
@@ -207,11 +204,10 @@ def read_expected_type(
     if "type" not in schema and language is Language.PYTHON:
         kinds = (_WORDS.get(type(value)) for value in allowed if value != "")
         word = next(filter(None, kinds), None)
-    found = TYPES[language].get(word) if isinstance(word, str) else None
-    if word is None or found is None:
+    plain = _PLAIN_TYPES[language].get(word) if isinstance(word, str) else None
+    if plain is None:
         raise UnjudgeableEntry(f"{word!r} is not a type of {language}")
-    items, properties = schema.get("items"), schema.get("properties")
-    if found is dict and isinstance(properties, _OBJECT):
+    if plain.type is dict and isinstance(properties := schema.get("properties"), _OBJECT):
         known = {
             name: read_expected_type(member, language)
             for name, member in properties.items()
@@ -219,10 +215,10 @@ def read_expected_type(
             and isinstance(kind := member.get("type"), str)
             and kind in TYPES[language]
         }
-        return ExpectedType(word, found, members=known)
-    if word not in _WITH_ITEMS or not isinstance(items, _OBJECT):
-        return ExpectedType(word, found)
-    return ExpectedType(word, found, read_expected_type(items, language))
+        return ExpectedType(plain.word, dict, members=known)
+    if plain.type is list and isinstance(items := schema.get("items"), _OBJECT):
+        return ExpectedType(plain.word, list, read_expected_type(items, language))
+    return plain
 
 
 def find_document_errors(documents: Iterable[object]) -> Iterator[tuple[str, str]]:
@@ -248,7 +244,7 @@ _CHECKED_KEYS = frozenset(["properties", "items", "required"])
 
 
 def _check_schema(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    properties, required = schema.get("properties", {}), schema.get("required", [])
+    properties, required = schema.get("properties", {}), schema.get("required", ())
     if not isinstance(properties, _OBJECT):
         yield f"{path}.properties", "must be an object"
     else:
@@ -257,7 +253,7 @@ def _check_schema(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, s
                 yield f"{path}.properties.{name}", "must be an object"
             elif not _CHECKED_KEYS.isdisjoint(each):
                 yield from _check_schema(f"{path}.properties.{name}", each)
-    if isinstance(schema.get("items"), _OBJECT):
+    if "items" in schema and isinstance(schema["items"], _OBJECT):
         yield from _check_schema(f"{path}.items", schema["items"])
-    if not isinstance(required, list | tuple) or not all(isinstance(n, str) for n in required):
+    if not isinstance(required, _LIST) or [name for name in required if not isinstance(name, str)]:
         yield f"{path}.required", "must be a list of names"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import cache
 
 from checkers.call_mistakes import count_hallucinations
@@ -51,27 +51,31 @@ def judge(
         return verdict._replace(selected=SelectionCounts(len(task.answers)))
     usual = check_call_made if task.kind in _CALL_OR_NOT else check_calls
     verdict = Verdict.of_single_turn((check or usual)(calls, task, rules))
-    offered = {get_shown_name(each.name, rules): each.parameters for each in task.documents}
+    documents = task.documents if calls else ()
+    offered = {get_shown_name(each.name, rules): each.parameters for each in documents}
     made_up = count_hallucinations(calls, offered, fits=task.kind is not ComparisonKind.IRRELEVANCE)
-    # The check has found that the only call fits the only answer.
-    fits = verdict.valid and usual is check_calls and len(calls) == len(task.answers) == 1
-    chosen = _count_selection(calls, task, rules, offered, fits)
+    # The check may have compared the only call with the only answer.
+    single = usual is check_calls and len(calls) == len(task.answers) == 1
+    fits = verdict.valid if single and (verdict.valid or not check) else None
+    chosen = _count_selection(calls, task, rules, offered.keys(), fits)
     if check and verdict.valid:  # all arguments are right, even if the answers do not list them
         chosen = chosen._replace(functions=chosen.needed, arguments=chosen.needed)
     return verdict._replace(hallucinated=made_up, selected=chosen)
 
 
 def _count_selection(
-    calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Collection[str], fits: bool
+    calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Set[str], fits: bool | None
 ) -> SelectionCounts:
-    """Count the expected calls that the model made."""
+    """Count the expected calls that the model made; ``fits`` is None if no result is known."""
     left, functions, arguments = [*calls], 0, 0
     for answer in task.answers:
         document = task.document_of(answer)
         name = get_shown_name(document.name, rules)
         same = [call for call in left if call.name == name]
-        right = (call for call in same if fits or check_call(call, document, answer, rules) is None)
-        taken = next(right, None)
+        right: Iterable[Call] = same if fits else ()
+        if fits is None:
+            right = (call for call in same if check_call(call, document, answer, rules) is None)
+        taken = next(iter(right), None)
         if same:
             left.remove(same[0] if taken is None else taken)
             functions += 1

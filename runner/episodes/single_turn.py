@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -70,10 +69,12 @@ class ComparedCallsKind(EntryKind):
         turns, mode, reader, _ = answers or self.right(prepared, profile)
         step = turns[0][0]
         task, check = make_call_entry(prepared.trajectory), self.check(prepared, profile)
-        with _grammars(prepared.trajectory):
-            if is_error(step):
-                return JudgingResult(inference_error(task, profile))
+        if is_error(step):
+            return JudgingResult(inference_error(task, profile))
+        try:
             return JudgingResult(judge(task, step, mode, profile, reader, check))
+        except MissingGrammar as error:
+            raise DataError(prepared.trajectory.category, str(error)) from None
 
     def right(self, prepared: PreparedTrajectory, profile: Profile) -> RecordedAnswers:
         """Return the right answer."""
@@ -88,8 +89,7 @@ class ComparedCallsKind(EntryKind):
     ) -> Verdict:
         """Judge a failed request by the rules of the profile."""
         if profile.calls.judges_inference_errors:
-            with _grammars(prepared.trajectory):
-                found = inference_error(make_call_entry(prepared.trajectory), profile)
+            found = inference_error(make_call_entry(prepared.trajectory), profile)
             if found.valid:
                 return found
         return super().judge_unanswered(prepared, fault, profile)
@@ -157,8 +157,10 @@ def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
         UnjudgeableEntry: No verdict is possible on the entry.
         DataError: The libraries that read Java and JavaScript are not installed.
     """
-    with _grammars(trajectory):
+    try:
         return example_steps.make_expected_step(make_call_entry(trajectory), profile)
+    except MissingGrammar as error:
+        raise DataError(trajectory.category, str(error)) from None
 
 
 def comparisons_of(trajectory: Trajectory, profile: Profile) -> list[ResultComparisonRule]:
@@ -237,11 +239,3 @@ def _paired_results(
         diagnosis.ReplyStatus(turn.answer, str(turn.unreadable) if turn.unreadable else None),
         _expected(prepared.trajectory).functions,
     )
-
-
-@contextmanager
-def _grammars(trajectory: Trajectory) -> Iterator[None]:
-    try:
-        yield
-    except MissingGrammar as error:
-        raise DataError(trajectory.category, str(error)) from None

@@ -29,7 +29,6 @@ VERDICTS_FILE = "verdicts.jsonl"
 Verdicts = dict[Key, Mapping[str, Any]]
 """Verdicts as JSON objects with ``valid`` and ``error_type``; the keys are entry id and trial."""
 
-_ID = re.compile(r"(\w+?)_\d[\d-]*")
 _FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_result\.json")
 _SCORE_FILE = re.compile(r"(?:BFCL_v\d+_)?(\w+)_score\.json")
 _CATEGORIES = {facts.file: category for category, facts in FACTS.items()}
@@ -84,8 +83,9 @@ def read(path: Path, mode: Mode | None = None) -> list[RecordedEpisode]:
 
 def category_of(id: str) -> Category | None:
     """Return the category in an id of BFCL's data, or None for another id."""
-    match = _ID.fullmatch(id)
-    return _CATEGORIES.get(match[1]) if match else None
+    name = id.rstrip("0123456789-")
+    is_numbered = name.endswith("_") and id[len(name) : len(name) + 1] not in ("", "-")
+    return _CATEGORIES.get(name[:-1]) if is_numbered else None
 
 
 def _is_known(path: Path) -> bool:
