@@ -124,11 +124,17 @@ class Verdict(NamedTuple):
     """Further measures by name, such as ``asking.asked``; None if not applicable."""
 
     @classmethod
-    def of_single_turn(cls, evidence: CallEvidence | None) -> Self:
+    def of_single_turn(
+        cls,
+        evidence: CallEvidence | None,
+        hallucinated: Hallucinations = NOTHING_MADE_UP,
+        selected: SelectionCounts | None = None,
+    ) -> Self:
         """Return the verdict on a single-turn entry: passed if the checker found no mistake."""
         if evidence is None:
-            return cls(True, None, None, 1, 1)
-        return cls(False, Failure(evidence.reason, evidence), 0, 1, 0)
+            return cls(True, None, None, 1, 1, (), hallucinated, selected)
+        failure = Failure(evidence.reason, evidence)
+        return cls(False, failure, 0, 1, 0, (), hallucinated, selected)
 
     @classmethod
     def unanswered(cls, turns: int, kind: str, said: str) -> Self:

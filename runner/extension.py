@@ -441,7 +441,8 @@ def figures(records: Iterable[EpisodeRecord]) -> list[FigureRow]:
     names: set[str] = set()
     for record in records:
         measures = record.verdict.measures if record.verdict else ()
-        names.update(record.extensions, (each.partition(".")[0] for each in measures))
+        if measures or record.extensions:
+            names.update(record.extensions, (each.partition(".")[0] for each in measures))
     # A measure may have no extension.
     known = sorted(name for name in names if name in {*own_names(), *_installed()})
     return [row for name in known for row in load_extension(name).figures()]

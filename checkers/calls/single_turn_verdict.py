@@ -47,20 +47,23 @@ def judge(
         named = () if mode == "fc" else task.named
         calls = read_calls(step, task.language, mode, profile.calls, reader, named)
     except UnreadableOutput as error:
-        verdict = Verdict.of_single_turn(_judge_unreadable(error, task, profile))
-        return verdict._replace(selected=SelectionCounts(len(task.answers)))
+        failure, chosen = (
+            _judge_unreadable(error, task, profile),
+            SelectionCounts(len(task.answers)),
+        )
+        return Verdict.of_single_turn(failure, selected=chosen)
     usual = check_call_made if task.kind in _CALL_OR_NOT else check_calls
-    verdict = Verdict.of_single_turn((check or usual)(calls, task, rules))
+    failure = (check or usual)(calls, task, rules)
     documents = task.documents if calls else ()
     offered = {get_shown_name(each.name, rules): each.parameters for each in documents}
     made_up = count_hallucinations(calls, offered, fits=task.kind is not ComparisonKind.IRRELEVANCE)
     # The check may have compared the only call with the only answer.
     single = usual is check_calls and len(calls) == len(task.answers) == 1
-    fits = verdict.valid if single and (verdict.valid or not check) else None
+    fits = failure is None if single and (failure is None or not check) else None
     chosen = _count_selection(calls, task, rules, offered.keys(), fits)
-    if check and verdict.valid:  # all arguments are right, even if the answers do not list them
+    if check and not failure:  # all arguments are right, even if the answers do not list them
         chosen = chosen._replace(functions=chosen.needed, arguments=chosen.needed)
-    return verdict._replace(hallucinated=made_up, selected=chosen)
+    return Verdict.of_single_turn(failure, made_up, chosen)
 
 
 def _count_selection(
@@ -83,8 +86,8 @@ def _count_selection(
     known = {get_shown_name(answer.function, rules) for answer in task.answers}
     if task.kind is ComparisonKind.RELEVANCE:  # each call of an offered function is right
         known.update(offered)
-    strangers = sum(call.name in offered and call.name not in known for call in calls)
-    return SelectionCounts(len(task.answers), functions, arguments, strangers)
+    strangers = [call for call in calls if call.name in offered and call.name not in known]
+    return SelectionCounts(len(task.answers), functions, arguments, len(strangers))
 
 
 def inference_error(task: CallEntry, profile: Profile) -> Verdict:

@@ -541,13 +541,13 @@ class RunFigures:
         )
 
     def _rate(self, judged: Sequence[EpisodeRecord]) -> GroupScore:
-        attempts = [*self._attempts(judged).values()]
+        attempts = self.attempts if judged == self.judged else [*self._attempts(judged).values()]
         strata = ((1.0, attempts),)
         return GroupScore(pass_at_1(attempts), cluster_interval(attempts), len(attempts), strata)
 
     def _attempts(self, judged: Sequence[EpisodeRecord]) -> dict[str, TrialCounts]:
-        trials = Counter(outcome.id for outcome in judged)
-        passed = Counter(outcome.id for outcome in judged if outcome.outcome == "passed")
+        trials = Counter([outcome.id for outcome in judged])
+        passed = Counter([outcome.id for outcome in judged if outcome.outcome == "passed"])
         scenarios = {outcome.id: outcome.scenario for outcome in judged}
         if self.progress and self.progress.until_passed:
             trials, passed = (Counter(dict.fromkeys(each, 1)) for each in (trials, passed))

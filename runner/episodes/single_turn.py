@@ -124,7 +124,7 @@ class ComparedResultsKind(ExecutedKind):
         comparisons = comparisons_of(prepared.trajectory, profile)
         found = results.check_results(prepared.truth[0].results, outcomes[0].results, comparisons)
         chosen = count_selection(prepared.truth, outcomes, prepared.scene)
-        verdict = Verdict.of_single_turn(found)._replace(selected=chosen)
+        verdict = Verdict.of_single_turn(found, selected=chosen)
         return JudgingResult(count_extra_calls(verdict, prepared.truth, outcomes, prepared.scene))
 
     def examine(

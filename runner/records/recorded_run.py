@@ -295,11 +295,11 @@ def _of_results(paths: Iterable[Path], mode: Mode | None, only: str | None) -> R
     first, *_ = paths
     for file in bfcl_result_file.find_result_files(paths):
         for recorded in bfcl_result_file.read(file, mode):
-            if recorded.record.key in found:
-                earlier = found[recorded.record.key].where
-                message = f"{recorded.id} is also in {earlier}; score one run at a time"
+            key = recorded.record.key
+            if key in found:
+                message = f"{recorded.id} is also in {found[key].where}; score one run at a time"
                 raise DataError(recorded.where, message)
-            found[recorded.record.key] = recorded
+            found[key] = recorded
     if not found:
         raise DataError(str(first), "holds no entries")
     if only is not None:
