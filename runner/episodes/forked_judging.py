@@ -9,9 +9,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain
 from typing import Any, BinaryIO
 
 from checkers.profile import Profile
+from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from envs.registry import BACKENDS, backend_class
 from runner.episodes.judging import Run, evaluate
@@ -77,7 +79,8 @@ def evaluate_in_forks(
         shares[owner].append(trajectory)
     with ExitStack() as forks:
         found = [forks.enter_context(_judged_by_fork(judge, share)) for share in shares[1:]]
-        found.insert(0, judge(shares[0]))
+        # Judging record by record, this process would wait for each batch of the forks.
+        found.insert(0, chain.from_iterable(_batches(judge(shares[0]))))
         for owner in owners:
             record, truth = next(found[owner])
             if truth is not None:
@@ -132,22 +135,27 @@ def _end_with(parent: int) -> None:
 
 
 def _send(records: Iterator[_Judged], pipe: int) -> None:
+    with open(pipe, "wb") as file:
+        for batch in _batches(records):
+            # The parent ends this process when it has all records.
+            _flush()
+            pickle.dump(batch, file)
+            file.flush()
+
+
+def _batches(records: Iterator[_Judged]) -> Iterator[list[_Judged]]:
     batch: list[_Judged] = []
     begun = time.monotonic()
-    with open(pipe, "wb") as file:
+    try:
         for record in records:
             batch.append(record)
             if len(batch) == _BATCH or time.monotonic() - begun > _BATCH_SECONDS:
-                _send_batch(batch, file)
+                yield batch
                 batch, begun = [], time.monotonic()
-        _send_batch(batch, file)
-
-
-def _send_batch(batch: list[_Judged], file: BinaryIO) -> None:
-    # The parent ends this process when it has all records.
-    _flush()
-    pickle.dump(batch, file)
-    file.flush()
+    except DataError:
+        yield batch  # the records before the wrong entry
+        raise
+    yield batch
 
 
 def _receive(pipe: BinaryIO, judge: _Judge, share: _Share) -> Iterator[_Judged]:

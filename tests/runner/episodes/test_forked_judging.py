@@ -17,6 +17,7 @@ from checkers.evidence import StateEvidence
 from checkers.profile import STRICT
 from checkers.reasons import Reason
 from checkers.verdict import Failure, Verdict
+from envs.errors import DataError
 from envs.state import Difference
 from runner.cli import main
 from runner.episodes import forked_judging
@@ -128,6 +129,21 @@ def test_without_a_further_process_or_file_one_process_judges(monkeypatch, missi
 
     monkeypatch.setattr(os, missing, refuse)
     assert judged(ORACLE) == list(evaluate(data(), some(), STRICT, ORACLE))
+
+
+@pytest.mark.parametrize("places", [(4, 5), (5, 6), (3,)])
+def test_the_first_wrong_entry_ends_the_judging_after_the_entries_before_it(places):
+    wrong = [some()[place].id for place in places]
+
+    def run(prepared):
+        if prepared.trajectory.id in wrong:
+            raise DataError(prepared.trajectory.id, "is wrong")
+        return ORACLE(prepared)
+
+    found = []
+    with pytest.raises(DataError, match=f"{wrong[0]}: is wrong"):
+        found.extend(evaluate_in_forks(data(), some(), STRICT, run, 2))
+    assert found == list(evaluate(data(), some()[: places[0]], STRICT, ORACLE))
 
 
 def test_forks_end_with_the_judging(processes):
