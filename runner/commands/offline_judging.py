@@ -102,11 +102,10 @@ def judge_all(
     judged = workers_for(options).judge(dataset, trajectories, profile, run)
     if entries is not None:
         known = dataset.trajectories
+        told = (add_reported_info(each, known[each.id], entries[each.id]) for each in judged)
         judged = (
-            add_reported_info(each, known[each.id], entries[each.id])._replace(
-                extensions=entries[each.id].record.extensions
-            )
-            for each in judged
+            each._replace(extensions=own) if (own := entries[each.id].record.extensions) else each
+            for each in told
         )
     if options.require_info:
         judged = map(fail_without_info, judged)
