@@ -154,14 +154,14 @@ def has_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 
 def to_json(value: Any) -> Any:
     """Return a copy of a value as JSON, with keys as strings and sets as sorted lists."""
-    if isinstance(value, Mapping):
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, (dict, Mapping)):  # faster for a dict
         return {str(key): to_json(member) for key, member in value.items()}
     if isinstance(value, (set, frozenset)):
         return sorted(to_json(member) for member in value)
     if isinstance(value, (list, tuple)):
         return [to_json(member) for member in value]
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
     return repr(value)
 
 
