@@ -244,7 +244,9 @@ class _RequiredResult:
 
     def _all_shown(self, since: PositionAfterCall) -> Iterator[ObservedCall]:
         for turn in range(min(since.turn, self.turn), self.turn + 1):
-            for position, answer in enumerate(_list_answers(self.model[turn])):
+            outcome = self.model[turn]
+            answers = map(ObservedCall, outcome.calls, outcome.results)
+            for position, answer in enumerate(answers):
                 if turn == self.turn or (turn, position) >= since:
                     yield answer
 
@@ -311,10 +313,6 @@ class _RequiredResult:
             for held in _list_objects(answer.result.held)
             for path, theirs in _collect_facts(held).items()
         )
-
-
-def _list_answers(outcome: ExecutedTurn) -> Iterator[ObservedCall]:
-    return map(ObservedCall, outcome.calls, outcome.results)
 
 
 def _collect_facts(value: Any, path: Path = ()) -> dict[Path, Any]:

@@ -27,7 +27,7 @@ from runner.live.run_settings import Settings
 from runner.models.model_name import ModelName, NullName, OracleName, ReplayName, ScriptedName
 from runner.records import bfcl_result_file
 from runner.records.durable_files import check_writable
-from runner.records.episode_record import RecordedEpisode, RunProgress
+from runner.records.episode_record import RecordedEpisode
 from runner.records.recorded_run import Run, open_run
 from runner.show.terminal import say
 from trajectories import message_language
@@ -117,20 +117,18 @@ def _evaluate_offline(
     dataset, features = narrow_dataset(features, dataset, ids, dataset.folder)
     trajectories = [dataset.trajectories[id] for id in ids]
     judge = partial(run_one, profile=profile, step_limit=options.step_limit)
-    mend = correction_for(options, dataset, profile, lambda prepared, _: judge(prepared))
+    mend = correction_for(
+        options, dataset, profile, lambda prepared, _: judge(prepared), options.require_info
+    )
     judged = judge_all(dataset, trajectories, profile, judge, options, entries)
     outcomes = [add_members(each, features) for each in judged]
-    progress = _progress_of(recorded, trajectories) if recorded else None
+    progress = recorded.progress if recorded and len(trajectories) == len(recorded.ids) else None
     figures = RunFigures(outcomes, trajectories, progress=progress)
     status = report(dataset, profile, figures, population, mend, options.fail_under)
     for line in feature_lines(features, dataset, trajectories, outcomes):
         say(line)
     extension.report_run(options.extensions, outcomes, dataset)
     return status
-
-
-def _progress_of(recorded: Run, chosen: Sequence[Trajectory]) -> RunProgress | None:
-    return recorded.progress if len(chosen) == len(recorded.ids) else None
 
 
 _PLAYERS: Mapping[

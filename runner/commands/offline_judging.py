@@ -6,7 +6,7 @@ import gc
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from checkers.profile import BFCL, Profile
 from checkers.verdict import Verdict
@@ -17,7 +17,7 @@ from envs.state import make_encoder
 from runner.analysis.figure_lines import both_lines, format_percent, progress_text, summary
 from runner.analysis.figures import RunFigures
 from runner.commands import BELOW, DONE, OVER_BUDGET, RUN_ERROR
-from runner.commands.common_options import WorkOptions, note
+from runner.commands.common_options import ErrataOption, WorkOptions, note
 from runner.data import dataset_choice
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
 from runner.episodes.judging import ENTRY_TIMEOUT, TimeAndMemoryLimits
@@ -51,22 +51,12 @@ def workers_for(options: WorkOptions) -> Workers:
     return workers_of(options.engine, options.address, options.workers, allowance)
 
 
-class CorrectionOptions(Protocol):
-    """The options ``--errata`` and ``--require-info``."""
-
-    @property
-    def errata(self) -> str:
-        """Name or file of the errata, or ``none``."""
-        ...
-
-    @property
-    def require_info(self) -> bool:
-        """Whether episodes that omit required information fail."""
-        ...
-
-
 def correction_for(
-    options: CorrectionOptions, dataset: Dataset, profile: Profile, judge: JudgeRecord
+    options: ErrataOption,
+    dataset: Dataset,
+    profile: Profile,
+    judge: JudgeRecord,
+    require_info: bool,
 ) -> CorrectedJudging | None:
     """Return the judging with the selected errata, if any.
 
@@ -77,9 +67,7 @@ def correction_for(
     readings = errata.open_errata(options.errata, dataset, note)
     if readings is None:
         return None
-    return corrected_judging.CorrectedJudging(
-        dataset, readings, profile, judge, options.require_info
-    )
+    return corrected_judging.CorrectedJudging(dataset, readings, profile, judge, require_info)
 
 
 def judge_all(

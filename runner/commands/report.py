@@ -45,7 +45,9 @@ def run(options: Options) -> int:
         source = open_run(path)
         dataset = dataset_of(source, options.dataset, note)
         profile, limit = rules_of(source, dataset, options)
-        mend = correction_for(options, dataset, profile, judge_of(source, profile, limit))
+        mend = correction_for(
+            options, dataset, profile, judge_of(source, profile, limit), options.require_info
+        )
         replayed = replay_run(source, dataset, profile, limit, require_info=options.require_info)
         runs.append(replayed._replace(mend=mend))
     page = report(runs, options.gpu_price)

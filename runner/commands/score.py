@@ -65,7 +65,7 @@ def run(options: Options) -> int:
         rejudge = corrected_judging.judge_of(recorded, profile, options.step_limit)
         return rejudge(prepared, record)
 
-    mend = correction_for(options, dataset, profile, judge_again)
+    mend = correction_for(options, dataset, profile, judge_again, options.require_info)
     outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
     figures = RunFigures(outcomes, trajectories, progress=recorded.progress)
     # Otherwise, the exit would visit all objects again.
