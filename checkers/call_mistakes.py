@@ -32,11 +32,11 @@ def count_extra_calls(
     functions: list[str] = []
     parameters: list[str] = []
     needless: list[str] = []
-    irreversible, at_first = scene.irreversible, scene.withheld(0)
+    irreversible, withheld = scene.irreversible, scene.withheld(0)
     for turn, (results, _, _, calls) in enumerate(model):
         if not calls:
             continue
-        idle, withheld = not truth[turn].acted, at_first and scene.withheld(turn)
+        idle, withheld = not truth[turn].acted, withheld and scene.withheld(turn)
         for call, result in zip(calls, results, strict=True):
             if type(call) is not Call:
                 continue
@@ -148,9 +148,9 @@ def count_selection(
         given = [call for call in left if isinstance(call, Call)]
         if not given:
             continue
-        if missed:
-            called = {call.name for call in given}
-            asked = [call for call in missed if isinstance(call, Call) and call.name in called]
+        called = {call.name for call in given}
+        asked = [call for call in missed if isinstance(call, Call) and call.name in called]
+        if asked:
             meant += _remove_pairs(asked, given, partial(_has_equal_arguments, scene))
             named += _remove_pairs(asked, given)
         names = names or _collect_names(truth)

@@ -179,7 +179,6 @@ def _write(value: Any) -> str:
 
 _PLAIN = frozenset([str, int, bool, type(None)])
 _SCALAR = _PLAIN | {float}
-_TEXT = frozenset([str])
 
 
 def is_surely_alike(one: Any, other: Any) -> bool:
@@ -187,25 +186,26 @@ def is_surely_alike(one: Any, other: Any) -> bool:
 
     If the function cannot decide, it returns False; the texts may still be equal.
     """
-    return type(one) is type(other) and one == other and _equals_alike(one, other)
+    return one is other or (type(one) is type(other) and one == other and _equals_alike(one, other))
 
 
 def _equals_alike(one: Any, other: Any) -> bool:
     kind = type(one)
     if kind is dict:
-        if not _TEXT.issuperset(map(type, one)) or [*one] != [*other]:
+        for (name, value), (others, theirs) in zip(one.items(), other.items(), strict=True):
+            if type(name) is not str or name != others:
+                return False
+            if value is theirs:
+                continue
+            kind = type(value)
+            if kind is not type(theirs) or not (kind is str or _equals_alike(value, theirs)):
+                return False
+        return True
+    if kind is list:
+        kinds = [*map(type, one)]
+        if kinds != [*map(type, other)]:
             return False
-        members, others = one.values(), other.values()
-    elif kind is list:
-        members, others = one, other
-    else:
-        return kind in _PLAIN or (kind is float and one != 0)
-    kinds = [*map(type, members)]
-    if kinds != [*map(type, others)]:
-        return False
-    if _SCALAR.issuperset(kinds):
-        return float not in kinds or 0 not in members  # 0.0 equals -0.0, but the texts differ
-    for kind, value, theirs in zip(kinds, members, others, strict=True):
-        if kind not in _PLAIN and not _equals_alike(value, theirs):
-            return False
-    return True
+        if _SCALAR.issuperset(kinds):
+            return float not in kinds or 0 not in one  # 0.0 equals -0.0, but the texts differ
+        return all(map(_equals_alike, one, other))
+    return kind in _PLAIN or (kind is float and one != 0)

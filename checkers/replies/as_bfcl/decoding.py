@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from checkers.replies.decoding import UNREADABLE, Step
@@ -51,7 +52,9 @@ def decode_tool_calls(step: Step) -> list[Call | MalformedCall]:
         if not isinstance(member, dict):
             raise MalformedCall("A tool call is not an object.")
         for name, arguments in member.items():
-            calls.append(_read_tool_call(name, arguments))
+            is_short = isinstance(arguments, str) and len(arguments) <= _MAX_CACHED_CHARS
+            read = _read_short_tool_call if is_short else _read_tool_call
+            calls.append(read(name, arguments))
     return calls
 
 
@@ -73,6 +76,11 @@ def _read_tool_call(name: str, arguments: object) -> Call | MalformedCall:
         return make_call(name, arguments) if is_text else make_call_from_tool(name, arguments)
     except MalformedCall as error:
         return error
+
+
+# Categories share scenarios, so that models repeat most calls.
+_read_short_tool_call = lru_cache(maxsize=5_000)(_read_tool_call)
+_MAX_CACHED_CHARS = 500
 
 
 def decode_text(step: Step) -> list[Call | MalformedCall]:
