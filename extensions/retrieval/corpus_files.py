@@ -11,10 +11,11 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from checkers.calls.call_entry import find_document_errors
 from envs.bounds import measure_size
@@ -50,6 +51,8 @@ _INTERPRETERS: Mapping[str, str] = {".py": sys.executable, ".js": "node", ".mjs"
 _YAML = (".yaml", ".yml")
 _TIMEOUT_SECONDS = 60.0
 _MAX_PAGES = 100
+_MAX_MESSAGES = 10_000
+"""Maximum number of messages from an MCP server, which may also send requests of its own."""
 _MAX_NOTES = 10
 _MAX_BYTES = 20_000_000
 """Maximum size of YAML content."""
@@ -292,11 +295,10 @@ async def _request_tools(
     logging.getLogger("mcp").addHandler(logging.NullHandler())
     server = StdioServerParameters(command=command[0], args=[*command[1:]], env=env)
     found: list[UncheckedFunction] = []
-    errors = _ErrorOutput()
+    errors, received, cursor = _ErrorOutput(), _MessageCount(), None
     try:
-        transport = stdio_client(server, errors.file)
+        transport = _limited(stdio_client(server, errors.file), received)
         async with asyncio.timeout(_TIMEOUT_SECONDS), Client(transport) as client:
-            cursor = None
             for _ in range(_MAX_PAGES):
                 page = await client.list_tools(cursor=cursor)
                 for tool in page.tools:
@@ -310,11 +312,58 @@ async def _request_tools(
         message = f"did not list its tools within {_TIMEOUT_SECONDS:g} seconds"
         raise DataError(f"{MCP}{name}", message + errors.close()) from None
     except Exception as error:  # any error of a foreign program
-        message = f"is not an MCP server: {_describe(error)}"
+        message = f"is not an MCP server: {received.problem or _describe(error)}"
         raise DataError(f"{MCP}{name}", message + errors.close()) from None
     finally:
         errors.close()
+    if cursor:
+        raise DataError(f"{MCP}{name}", f"lists its tools on more than {_MAX_PAGES} pages")
     return found
+
+
+class _MessageCount:
+    """Number of messages from a server."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    @property
+    def problem(self) -> str:
+        """Error message if the server sent too many messages, or an empty string."""
+        too_many = self.number > _MAX_MESSAGES
+        return f"it sent more than {_MAX_MESSAGES} messages" if too_many else ""
+
+
+@asynccontextmanager
+async def _limited(transport: Any, received: _MessageCount) -> AsyncIterator[Any]:
+    """Connect to a server, but disconnect after too many messages."""
+    async with transport as (incoming, outgoing):
+        yield _CountingStream(incoming, received), outgoing
+
+
+class _CountingStream:
+    def __init__(self, stream: Any, received: _MessageCount) -> None:
+        self._stream = stream
+        self._received = received
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> Any:
+        return await self._stream.__aexit__(*error)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        self._received.number += 1
+        if self._received.problem:
+            raise StopAsyncIteration
+        return await self._stream.__anext__()
 
 
 class _ErrorOutput:
@@ -346,4 +395,5 @@ class _ErrorOutput:
 def _describe(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text.partition(" For further information")[0][:200]

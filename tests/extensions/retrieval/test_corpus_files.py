@@ -319,3 +319,37 @@ def test_a_program_that_is_no_mcp_server_is_refused(tmp_path: Path) -> None:
     path.write_text("raise SystemExit(3)", encoding="utf-8")
     with pytest.raises(DataError, match="is not an MCP server"):
         load_corpus(str(path), None, print)
+
+
+ENDLESS = """
+import json, sys
+
+tool = {"name": "f", "description": "Does it.", "inputSchema": {"type": "object"}}
+about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+while FLOODS:
+    print('{"jsonrpc": "2.0", "id": "x", "method": "ping"}')
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        answer = {"result": {**about, "protocolVersion": asked["params"]["protocolVersion"]}}
+    elif asked["method"] == "tools/list":
+        answer = {"result": {"tools": [tool], "nextCursor": "more"}}
+    else:
+        answer = {"error": {"code": -32601, "message": "unknown"}}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("floods", "why"),
+    [
+        (True, "is not an MCP server: it sent more than 10000 messages"),
+        (False, "lists its tools on more than 100 pages"),
+    ],
+)
+def test_a_server_that_never_ends_is_refused(tmp_path: Path, floods: bool, why: str) -> None:
+    path = tmp_path / "endless.py"
+    path.write_text(ENDLESS.replace("FLOODS", str(floods)), encoding="utf-8")
+    with pytest.raises(DataError, match=f"^mcp:endless: {why}$"):
+        load_corpus(str(path), None, print)
