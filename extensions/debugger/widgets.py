@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
@@ -21,6 +25,8 @@ from extensions.debugger.views import label, place_text
 from runner.analysis.episode_view import EpisodeMoment
 from runner.show.terminal import escape_unprintable
 
+TERMINATED = 128 + signal.SIGTERM
+"""Exit status after the signal SIGTERM."""
 PANES = """
 #heading { height: 2; text-wrap: nowrap; text-overflow: ellipsis; background: $panel; }
 #moments { width: 2fr; height: 1fr; border: none; padding: 0; scrollbar-size-vertical: 1;
@@ -90,6 +96,14 @@ class InputPrompt(ModalScreen[str | None]):
         self.dismiss(submitted.value)
 
 
+class MomentList(OptionList):
+    """List of moments."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable the page keys if the list is too narrow to show a row."""
+        return not action.startswith("page_") or self.scrollable_content_region.width > 0
+
+
 class PaneScreen(App[None]):
     """Base screen of the debugger: heading, list, right pane, status line and key hints."""
 
@@ -102,12 +116,13 @@ class PaneScreen(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.animation_level = "none"
+        self.has_unreadable_input = False
 
     def compose(self) -> ComposeResult:
         """Create the panes."""
         yield Static(id="heading")
         with Horizontal():
-            yield OptionList(id="moments", markup=False, compact=True)
+            yield MomentList(id="moments", markup=False, compact=True)
             with Vertical(id="right"):
                 yield from self.compose_right()
         yield Static(id="status")
@@ -122,13 +137,22 @@ class PaneScreen(App[None]):
         raise NotImplementedError
 
     def on_mount(self) -> None:
-        """Show the first row."""
+        """Show the first row. The signal SIGTERM then restores the terminal."""
+        loop, end = asyncio.get_running_loop(), partial(self.exit, return_code=TERMINATED)
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            # Not on Windows, and only in the main thread.
+            loop.add_signal_handler(signal.SIGTERM, end)
         self.query_one("#moments").focus()
         self.draw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys Home and End while a dialog is open."""
         return not (isinstance(self.screen, ModalScreen) and parameters in self.FAR_ACTIONS)
+
+    def panic(self, *_: object) -> None:
+        """End the application; the terminal has sent input that Textual cannot read."""
+        self.has_unreadable_input = True
+        self.exit()
 
     def action_help(self) -> None:
         """Show the help."""

@@ -15,9 +15,8 @@ from runner.commands.options import index, option
 from runner.episodes.rejudged_episode import RejudgedMultiTurn, RejudgedSingleTurn
 
 if TYPE_CHECKING:
-    from textual.app import App
-
     from extensions.debugger import app, single_turn_app
+    from extensions.debugger.widgets import PaneScreen
 else:
     # These modules need an extra.
     app = lazy_module("extensions.debugger.app")
@@ -40,10 +39,12 @@ def run(options: Options) -> int:
         raise DataError("debug", "needs a terminal; without a terminal, use turnwise replay")
     debugger = _make_screen(options)
     debugger.run()
+    if debugger.has_unreadable_input:
+        raise DataError("debug", "the terminal sent unreadable input; use UTF-8 in the terminal")
     return debugger.return_code or DONE
 
 
-def _make_screen(options: Options) -> App[None]:
+def _make_screen(options: Options) -> PaneScreen:
     if options.run is None:
         name = options.dataset or "ground truth"
         return execute_truth(options).show(_ScreenFactory(name, name))
@@ -59,7 +60,7 @@ class _ScreenFactory:
     source: str
     where: str
 
-    def turns(self, examined: RejudgedMultiTurn) -> App[None]:
+    def turns(self, examined: RejudgedMultiTurn) -> PaneScreen:
         """Return the screen of a multi-turn entry.
 
         Raises DataError if the episode has no recorded steps.
@@ -70,7 +71,7 @@ class _ScreenFactory:
         with require_extra("debug", "debug"):
             return app.Debugger(examined, self.source)
 
-    def pairs(self, examined: RejudgedSingleTurn) -> App[None]:
+    def pairs(self, examined: RejudgedSingleTurn) -> PaneScreen:
         """Return the screen of a single-turn entry."""
         with require_extra("debug", "debug"):
             return single_turn_app.SingleTurnDebugger(examined, self.source)

@@ -307,6 +307,12 @@ def test_the_line_to_edit_a_call_gives_the_terminal_nothing_to_obey():
     assert value == r"\x1b]0;title\x07\u202els()"
 
 
+def test_page_keys_do_nothing_in_a_terminal_without_columns():
+    app = Debugger(examined(RECORDED), "made-up")
+    keys = ["pagedown pageup", "2 tab pageup pagedown"]
+    assert driven(app, keys, lambda app: app.stepper.cursor, size=(1, 24)) == [0, 0]
+
+
 @pytest.mark.slow
 def test_a_huge_result_is_cut_and_says_so():
     turns = [[f"[echo(content='{'x' * 50_000}')]"], [], []]

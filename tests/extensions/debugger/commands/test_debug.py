@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import pty
+import signal
 import sys
 from types import SimpleNamespace
 
@@ -99,27 +100,40 @@ def test_an_episode_without_steps_is_refused(started, bfcl_folder, run, capsys, 
     assert started == []
 
 
-def test_it_comes_up_in_a_real_terminal_and_quits(bfcl_folder):
-    arguments = [
-        sys.executable,
-        "-m",
-        "runner.cli",
-        "debug",
-        ID,
-        "--dataset",
-        f"bfcl:{bfcl_folder}",
-    ]
+def in_terminal(folder, end) -> tuple[int, str]:
+    """Start the command in a terminal and end it; return the status and the last output."""
+    arguments = ["-m", "runner.cli", "debug", ID, "--dataset", f"bfcl:{folder}"]
     process, terminal = pty.fork()
     if process == 0:
         os.environ.update(TERM="xterm-256color", COLUMNS="80", LINES="24")
-        os.execv(sys.executable, arguments)
+        os.execv(sys.executable, [sys.executable, *arguments])
     seen = b""
     while b"turn 1" not in seen:
         seen += os.read(terminal, 65_536)
-    os.write(terminal, b"q")
-    while _more(terminal):
-        pass
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
+    end(process, terminal)
+    last = b""
+    while more := _more(terminal):
+        last += more
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), last.decode(errors="replace")
+
+
+def test_it_comes_up_in_a_real_terminal_and_quits(bfcl_folder):
+    assert in_terminal(bfcl_folder, lambda _, terminal: os.write(terminal, b"q"))[0] == 0
+
+
+@pytest.mark.parametrize("typed", [b"\xff\xfe", b"\x1b[999999999999A"])
+def test_input_that_cannot_be_read_ends_it_in_one_line(bfcl_folder, typed):
+    status, said = in_terminal(bfcl_folder, lambda _, terminal: os.write(terminal, typed))
+    assert status == 2
+    assert "turnwise: debug: the terminal sent unreadable input; use UTF-8" in said
+    assert "Traceback" not in said
+
+
+def test_a_terminated_debugger_restores_the_terminal(bfcl_folder):
+    status, said = in_terminal(bfcl_folder, lambda process, _: os.kill(process, signal.SIGTERM))
+    assert status == 128 + signal.SIGTERM
+    assert "\x1b[?1049l" in said
 
 
 def _more(terminal: int) -> bytes:
