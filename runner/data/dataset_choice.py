@@ -155,10 +155,7 @@ def _connect(session: Session, reach: AllowedServices | None) -> None:
 
 
 def _load_bfcl(
-    folder: Path,
-    wanted: Sequence[Category],
-    name: str = "bfcl",
-    ids: Collection[str] | None = None,
+    folder: Path, wanted: Sequence[Category], name: str = "bfcl", ids: Collection[str] | None = None
 ) -> Dataset:
     if {FACTS[category].judged_by for category in wanted} <= {
         JudgingMethod.STATE,

@@ -87,10 +87,7 @@ def limited_memory(megabytes: int | None) -> Iterator[None]:
 
 
 def evaluate(
-    dataset: Dataset,
-    trajectories: Iterable[Trajectory],
-    profile: Profile,
-    run: Run,
+    dataset: Dataset, trajectories: Iterable[Trajectory], profile: Profile, run: Run
 ) -> Iterator[EpisodeRecord]:
     """Run trajectories in order and yield their records."""
     truths = PlayedTruths()

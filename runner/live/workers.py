@@ -9,13 +9,7 @@ from checkers.profile import Profile
 from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner import extension
-from runner.episodes.judging import (
-    ALLOWANCE,
-    Run,
-    TimeAndMemoryLimits,
-    evaluate,
-    limited_memory,
-)
+from runner.episodes.judging import ALLOWANCE, Run, TimeAndMemoryLimits, evaluate, limited_memory
 from runner.records.episode_record import EpisodeRecord
 from trajectories.dataset import Dataset
 from trajectories.schema import Trajectory
@@ -41,11 +35,7 @@ class Workers(Protocol):
     """Workers that judge trajectories or run the episodes of a live run."""
 
     def judge(
-        self,
-        dataset: Dataset,
-        trajectories: Sequence[Trajectory],
-        profile: Profile,
-        run: Run,
+        self, dataset: Dataset, trajectories: Sequence[Trajectory], profile: Profile, run: Run
     ) -> Iterator[EpisodeRecord]:
         """Judge trajectories; the outcomes and their order are the same as in ``evaluate``.
 
@@ -75,11 +65,7 @@ class LocalWorkers(NamedTuple):
     allowance: TimeAndMemoryLimits = ALLOWANCE
 
     def judge(
-        self,
-        dataset: Dataset,
-        trajectories: Sequence[Trajectory],
-        profile: Profile,
-        run: Run,
+        self, dataset: Dataset, trajectories: Sequence[Trajectory], profile: Profile, run: Run
     ) -> Iterator[EpisodeRecord]:
         """Judge in this process, and in forks of it."""
         task = dataset, trajectories, profile, run
