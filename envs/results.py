@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import deepcopy
 from functools import lru_cache
+from operator import is_
 from typing import Any, SupportsFloat
 
 from envs.bounds import BOUNDS
@@ -202,6 +203,8 @@ def _equals_alike(one: Any, other: Any) -> bool:
                 return False
         return True
     if kind is list:
+        if all(map(is_, one, other)):
+            return True
         kinds = [*map(type, one)]
         if kinds != [*map(type, other)]:
             return False
