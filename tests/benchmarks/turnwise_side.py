@@ -21,12 +21,20 @@ ROUNDS = 3
 
 
 def judge(workload):
-    """Execute and judge every recorded entry; a trajectory is prepared once for all its runs."""
+    """Execute and judge every recorded entry; a trajectory is prepared once for all its runs.
+
+    As in ``evaluate``, the variants of a scenario share the replayed ground truth.
+    """
     import envs.schema  # noqa: F401 - loaded on demand otherwise, and start-up is not timed
     from runner.episodes.judging import judge_recorded
     from trajectories.dataset import load_bfcl
     from trajectories.prepared_trajectory import prepare
     from trajectories.schema import Category
+
+    try:
+        from trajectories.replay_queries import PlayedTruths as Cache
+    except ImportError:  # an earlier Turnwise, which plays each ground truth
+        Cache = None
 
     wanted = {entry["category"] for entry in workload["recorded"]}
     dataset = load_bfcl(Path(workload["data"]), [c for c in Category if c in wanted])
@@ -34,11 +42,12 @@ def judge(workload):
         dataset.pack(trajectory)
 
     def judge_all():
-        ready, valid = {}, 0
+        ready, valid, truths = {}, 0, Cache and Cache()
         for entry in workload["recorded"]:
             id = entry["question"]["id"]
             if id not in ready:
-                ready[id] = prepare(dataset, dataset.trajectories[id], BFCL)
+                given = [BFCL, truths] if truths else [BFCL]
+                ready[id] = prepare(dataset, dataset.trajectories[id], *given)
             valid += judge_recorded(ready[id], entry["turns"], "fc", BFCL).verdict.valid
         return valid
 
