@@ -6,6 +6,7 @@ URLs begin with a secret token, and requests must name this machine as their hos
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -16,7 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from envs.errors import DataError
+from envs.errors import DataError, describe_exception
+from runner.commands.common_options import note
 
 HOST = "127.0.0.1"
 """Loopback address. Other machines cannot connect to this address."""
@@ -30,6 +32,19 @@ _HEADERS = {
 }
 
 
+class _ErrorLog(logging.Handler):
+    """Log of web servers: one line per message, without tracebacks or control characters."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        # A request is cancelled if the server ends before the answer.
+        if not isinstance(error, asyncio.CancelledError):
+            note(record.getMessage().strip() + (f": {describe_exception(error)}" if error else ""))
+
+
+_LOG = _ErrorLog(logging.WARNING)
+
+
 @asynccontextmanager
 async def listening(
     option: str, port: int, make_app: Callable[[str], ASGIApp]
@@ -40,6 +55,8 @@ async def listening(
         config = uvicorn.Config(
             make_app(url), log_config=None, ws="none", timeout_graceful_shutdown=1
         )
+        for name in ("uvicorn", "mcp"):
+            logging.getLogger(name).addHandler(_LOG)
         server = _Server(config)
         running = asyncio.create_task(server.serve(sockets=[listener]))
         try:

@@ -16,6 +16,7 @@ from mcp import Client, MCPError
 from envs.calls import Call
 from envs.session import Session
 from extensions.serving.session_pool import SessionPool
+from extensions.viewer.local_server import listening
 from tests.extensions.serving.serving import Serving, answer, served_over_http
 
 TITLES = ("Dark screen", "Loud fan")
@@ -192,3 +193,41 @@ def test_the_template_stays_as_it_was(serving: Serving) -> None:
     asyncio.run(create(serving.mcp, *TITLES))
     assert serving.pool.template.snapshot() == before
     assert serving.pool.template.fork().call(Call("get_ticket", (), {"ticket_id": 1})).error
+
+
+def test_refused_requests_give_the_terminal_nothing_to_obey(
+    serving: Serving, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host = serving.url.removeprefix("http://")
+    port = int(host.rpartition(":")[2])
+    asked = "POST /mcp HTTP/1.1\r\nHost: {}\r\nOrigin: {}\r\nContent-Type: application/json\r\n"
+    asked += "Content-Length: 2\r\nConnection: close\r\n\r\n{{}}"
+    for words in (("\x1b[31mevil", "x"), (host, "\x1b]0;title\x07")):
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+            connection.sendall(asked.format(*words).encode())
+            assert connection.recv(100).startswith((b"HTTP/1.1 421", b"HTTP/1.1 403"))
+    said = capsys.readouterr().err
+    assert "turnwise: Invalid Host header: \\x1b[31mevil\n" in said
+    assert "turnwise: Invalid Origin header: \\x1b]0;title\\x07\n" in said
+
+
+def test_an_error_of_the_server_is_logged_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    async def fail(_scope: object, _receive: object, _send: object) -> None:
+        raise ValueError("a bug\nof ours")
+
+    async def hang(_scope: object, _receive: object, _send: object) -> None:
+        await asyncio.sleep(60)
+
+    async def ask(app: Any) -> None:
+        async with listening("--http", 0, lambda _: app) as url:
+            host, _, port = url.removeprefix("http://").partition(":")
+            _, writer = await asyncio.open_connection(host, int(port))
+            writer.write(f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            await asyncio.sleep(0.2)
+        writer.close()
+
+    asyncio.run(ask(fail))
+    asyncio.run(ask(hang))
+    said = capsys.readouterr().err
+    assert "turnwise: Exception in ASGI application: ValueError: a bug of ours\n" in said
+    assert "Traceback" not in said
