@@ -60,6 +60,14 @@ class HelpWindow(ModalScreen[None]):
             yield Static(Content(self._text))
 
 
+class _EscapingInput(Input):
+    """Input line that escapes pasted control characters."""
+
+    def replace(self, text: str, start: int, end: int) -> None:
+        """Replace a part of the value."""
+        super().replace(escape_unprintable(text), start, end)
+
+
 class InputPrompt(ModalScreen[str | None]):
     """Input line with completion; returns the entered text, or None if the user cancels."""
 
@@ -81,7 +89,7 @@ class InputPrompt(ModalScreen[str | None]):
         with Vertical():
             keys = "enter, escape, → to complete" if self._suggestions else "enter, escape"
             yield Static(Content(f"{self._question}   ({keys})"))
-            line = Input(
+            line = _EscapingInput(
                 self._text,
                 max_length=MAX_TEXT,
                 select_on_focus=False,

@@ -313,6 +313,12 @@ def test_page_keys_do_nothing_in_a_terminal_without_columns():
     assert driven(app, keys, lambda app: app.stepper.cursor, size=(1, 24)) == [0, 0]
 
 
+def test_pasted_control_characters_are_escaped():
+    keys = "j c 'ls(\x1b]0;title\x07\u202e)'"
+    (value,) = walk(keys, look=lambda app: app.screen.query_one(Input).value)
+    assert value == r"ls(\x1b]0;title\x07\u202e)"
+
+
 @pytest.mark.slow
 def test_a_huge_result_is_cut_and_says_so():
     turns = [[f"[echo(content='{'x' * 50_000}')]"], [], []]
