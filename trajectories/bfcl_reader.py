@@ -19,7 +19,7 @@ from checkers.calls.call_entry import ComparisonKind, find_document_errors
 from envs.bounds import BOUNDS
 from envs.errors import DataError
 from envs.lazy_modules import lazy_module
-from trajectories.jsonl import parse_object, read_objects, read_text
+from trajectories.jsonl import RepeatedMember, parse_object, read_objects, read_text
 from trajectories.schema import (
     FACTS,
     Category,
@@ -112,6 +112,7 @@ def load(
     category: Category,
     readers: Mapping[JudgingMethod, EntryReader] = MappingProxyType({}),
     ids: Collection[str] | None = None,
+    configs: RepeatedMember | None = None,
 ) -> Iterator[Trajectory]:
     """Yield the trajectories of one category.
 
@@ -122,6 +123,7 @@ def load(
         category: One of ``CATEGORIES``.
         readers: Readers of entries that are judged neither by state nor by calls.
         ids: Ids of the wanted entries (default: all); others may be skipped.
+        configs: Initial configs that several categories share.
     """
     # The readers of these categories derive ids from line numbers.
     ids = None if category in _FORMS else ids
@@ -138,8 +140,10 @@ def load(
         for file in answer_files
         for id, truth in _read_truths(lines_of(file), category, truth_of)
     }
-    # Consecutive entries often offer the same functions.
-    questions = lines_of(question_file, repeated="function")
+    # Entries often offer the same functions; the categories share scenarios.
+    is_scenario = FACTS[category].judged_by is JudgingMethod.STATE
+    repeated = configs if is_scenario else RepeatedMember("function")
+    questions = lines_of(question_file, repeated=repeated)
     for number, (where, written) in enumerate(questions):
         try:
             entry = _FORMS[category](written, number) if category in _FORMS else written

@@ -7,6 +7,7 @@ import marshal
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from envs.backend import AS_BFCL, OWN, BfclDeviations
 from envs.errors import DataError, require_type, suggest_name
 from envs.lazy_modules import lazy_module
 from envs.session import Session
-from trajectories.jsonl import parse_object, read_objects, read_text
+from trajectories.jsonl import RepeatedMember, parse_object, read_objects, read_text
 from trajectories.schema import Category, JudgingMethod, LongContextSettings, Trajectory
 
 if TYPE_CHECKING:
@@ -160,9 +161,9 @@ def load_bfcl(
             f"{bfcl_reader.list_data_files(Category.BASE)[0]} is missing",
         )
     there = [category for category in categories if category in bfcl_reader.CATEGORIES]
-    trajectories = {
-        t.id: t for category in there for t in bfcl_reader.load(folder, category, readers, ids)
-    }
+    configs = RepeatedMember("initial_config", "path")
+    load = partial(bfcl_reader.load, folder, readers=readers, ids=ids, configs=configs)
+    trajectories = {t.id: t for category in there for t in load(category)}
     read = [folder / file for category in there for file in bfcl_reader.list_data_files(category)]
     manifest = folder / bfcl_reader.MANIFEST_FILE
     version = "unknown"

@@ -23,6 +23,7 @@ else:
 
 _ID = '{"id": "'
 _WHITE_SPACE = " \t\n\r"
+_MAX_KNOWN = 256
 
 
 class NonFiniteNumber(DataError):
@@ -36,47 +37,56 @@ def read_objects(
     unique: bool = True,
     ids: Collection[str] | None = None,
     text: str | None = None,
-    repeated: str | None = None,
+    repeated: RepeatedMember | None = None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``file:line`` and the object of each line that is not blank.
 
     If ``ids`` is given, only lines that begin with one of these ids are parsed. ``text`` is the
-    text of the file if it has already been read. If consecutive lines have the same text from the
-    member ``repeated`` on, this text is parsed once, and the lines share its values.
+    text of the file if it has already been read. ``repeated`` is a member whose values are shared.
 
     Raises DataError if the file cannot be read, or a line is not a valid object. With ``finite``,
     infinite numbers and NaN are invalid. With ``unique``, duplicate keys are invalid.
     """
     wanted, name = frozenset(ids or ()), str(path)
     parse = partial(parse_object, finite=finite, unique=unique)
-    ends = _RepeatedEnds(repeated, parse) if repeated else None
     lines = (read_text(path) if text is None else text).split("\n")
     for number, line in enumerate(lines, start=1):
         other = ids is not None and line.startswith(_ID) and line.split('"', 4)[3] not in wanted
         if not other and line.strip():
             where = f"{name}:{number}"
-            yield where, (ends and ends.parse(line, where)) or parse(line, where)
+            found = repeated and repeated.parse(line, partial(parse, where=where))
+            yield where, found or parse(line, where)
 
 
-class _RepeatedEnds:
-    def __init__(self, member: str, parse: Callable[[str, str], dict[str, Any]]) -> None:
-        self._start, self._parse = f'"{member}": ', parse
-        self._end, self._members = "", dict[str, Any]()
+class RepeatedMember:
+    """Parser of lines that often have the same text in a member; the text is parsed once.
 
-    def parse(self, line: str, where: str) -> dict[str, Any] | None:
+    The text ends at the member ``following``, or at the end of the line.
+    """
+
+    def __init__(self, name: str, following: str | None = None) -> None:
+        self._start, self._stop = f'"{name}": ', following and f', "{following}": '
+        self._known: dict[str, dict[str, Any]] = {}
+
+    def parse(self, line: str, parse: Callable[[str], dict[str, Any]]) -> dict[str, Any] | None:
         """Parse a line as two objects; return None if a part plus a brace is not an object."""
         first, _, end = line.partition(f", {self._start}")
         if not end:
             return None
+        part, rest = f"{{{self._start}{end}", f"{first}}}"
+        if self._stop and self._stop in part:
+            part, rest = part.split(self._stop, 1)
+            part, rest = f"{part}}}", f"{first}{self._stop}{rest}"
         try:
-            if end != self._end:
-                self._members = self._parse(f"{{{self._start}{end}", where)
-                self._end = end
-            members = self._parse(f"{first}}}", where)
+            if part not in self._known:
+                if len(self._known) == _MAX_KNOWN:
+                    self._known.clear()
+                self._known[part] = parse(part)
+            members = parse(rest)
         except DataError:
             return None  # the message should describe the whole line
-        total = len(members) + len(self._members)
-        members.update(self._members)
+        total = len(members) + len(self._known[part])
+        members.update(self._known[part])
         return members if len(members) == total else None
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from envs.errors import DataError
-from trajectories.jsonl import parse_object, read_objects
+from trajectories.jsonl import RepeatedMember, parse_object, read_objects
 
 
 @pytest.fixture
@@ -157,14 +157,33 @@ ENDS = [
 ]
 
 
+def read_repeated(path, following=None, **how):
+    return [*read_objects(path, repeated=RepeatedMember("function", following), **how)]
+
+
+@pytest.mark.parametrize("following", [None, "k"])
 @pytest.mark.parametrize("unique", [True, False])
-def test_repeated_ends_of_lines_are_shared(path, unique):
+def test_repeated_members_of_lines_are_shared(path, unique, following):
     path.write_text("\n".join([*ENDS, *ENDS, *reversed(ENDS)]), encoding="utf-8")
     plain = [*read_objects(path, unique=unique)]
-    assert [*read_objects(path, unique=unique, repeated="function")] == plain
+    assert read_repeated(path, following, unique=unique) == plain
     path.write_text("\n".join(ENDS[:2]), encoding="utf-8")
-    (_, one), (_, other) = read_objects(path, unique=unique, repeated="function")
+    (_, one), (_, other) = read_repeated(path, following, unique=unique)
     assert one["function"] is other["function"]
+
+
+def test_a_member_is_shared_where_others_follow_it(path):
+    lines = [f'{{"id": {n}, "function": [{{"a": 1}}], "k": {n}}}' for n in (1, 2)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    (_, one), (_, other) = read_repeated(path, "k")
+    assert (one["k"], other["k"]) == (1, 2)
+    assert one["function"] is other["function"]
+
+
+def test_many_members_are_read_as_alone(path):
+    lines = [f'{{"id": {n}, "function": {n % 300}}}' for n in range(700)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert [line["function"] for _, line in read_repeated(path)] == [n % 300 for n in range(700)]
 
 
 @pytest.mark.parametrize(
@@ -174,6 +193,9 @@ def test_repeated_ends_of_lines_are_shared(path, unique):
         '{"id": 1} {, "function": 2}',
         '{"id": 1, "function": 2',
         '{"id": 1, "function": 2} {}',
+        '{"id": 1, "function": 2}, "k": 3}',
+        '{"id": 1, "function": {"k": 2, "k": 3}, "k": 4',
+        '{"id": 1, "k": 1, "function": 2, "k": 3}',
         '{"id": 1, "id": 1, "function": 2}',
         '{"function": 1, "id": 1, "function": 2}',
         '{"id": 1, "function": 2, "id": 1}',
@@ -183,11 +205,11 @@ def test_repeated_ends_of_lines_are_shared(path, unique):
     ],
     ids=lambda text: text[:30],
 )
-def test_a_wrong_line_with_a_repeated_end_has_the_usual_message(path, line):
+def test_a_wrong_line_with_a_repeated_member_has_the_usual_message(path, line):
     messages = []
-    for repeated in ("function", None):
+    for repeated in (RepeatedMember("function"), RepeatedMember("function", "k"), None):
         path.write_text(f'{{"id": 1, "function": 2}}\n{line}\n', encoding="utf-8")
         with pytest.raises(DataError) as caught:
             list(read_objects(path, repeated=repeated))
         messages.append(str(caught.value))
-    assert messages[0] == messages[1]
+    assert messages == [messages[-1]] * 3
