@@ -79,10 +79,7 @@ class Reason(ExplainedEnum):
         "dialogue:wrong_state",
         "the final state of the world differs from the ground truth's final state",
     )
-    FAILED_ASSERTION = (
-        "dialogue:failed_assertion",
-        "an assertion about the final state is false",
-    )
+    FAILED_ASSERTION = ("dialogue:failed_assertion", "an assertion about the final state is false")
     NO_CONSENT = ("dialogue:no_consent", "a call that needs consent was made without consent")
     FALSE_CLAIM = ("dialogue:false_claim", "the agent claimed an act that did not happen")
     MISSING_ACTION = ("dialogue:missing_action", "a needed call was not made")

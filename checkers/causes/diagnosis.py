@@ -76,10 +76,7 @@ class Cause(ExplainedEnum):
         "wrong_function",
         "another function was called in place of the needed function",
     )
-    WRONG_ARGUMENT = (
-        "wrong_argument",
-        "the needed function was called with a wrong argument",
-    )
+    WRONG_ARGUMENT = ("wrong_argument", "the needed function was called with a wrong argument")
     MISSING_CALL = "missing_call", "a needed call was not made"
     EXTRA_CALL = "extra_call", "an unneeded call changed the state"
     NOT_OFFERED = "not_offered", "the model called a function that was not offered"
@@ -112,10 +109,7 @@ class Cause(ExplainedEnum):
         "prohibited_call",
         "the model made a prohibited call or undid an action that others saw",
     )
-    WRONG_ORDER = (
-        "wrong_order",
-        "the calls or items are not in the order that the user asked for",
-    )
+    WRONG_ORDER = ("wrong_order", "the calls or items are not in the order that the user asked for")
     FAILED_CHECK = "failed_check", "the episode does not meet the criteria of its task"
     CUT_OFF = "cut_off", "the answer was cut off before the model made a call"
     REFUSAL = "refusal", "the model refused the request on principle"
@@ -380,10 +374,7 @@ def _report_step_limit(model: Trace) -> Diagnosis:
     return make_diagnosis(Cause.STEP_LIMIT, detail, turn, None, None, {"times": steps})
 
 
-_BREACHES = {
-    Reason.PROHIBITED_CALL: Cause.PROHIBITED_CALL,
-    Reason.WRONG_ORDER: Cause.WRONG_ORDER,
-}
+_BREACHES = {Reason.PROHIBITED_CALL: Cause.PROHIBITED_CALL, Reason.WRONG_ORDER: Cause.WRONG_ORDER}
 
 
 def _find_breach(case: _FailedTurn) -> Diagnosis | None:

@@ -64,12 +64,7 @@ class ReplayedRun(NamedTuple):
 
 
 def replay_run(
-    source: Run,
-    dataset: Dataset,
-    profile: Profile,
-    step_limit: int,
-    *,
-    require_info: bool = False,
+    source: Run, dataset: Dataset, profile: Profile, step_limit: int, *, require_info: bool = False
 ) -> ReplayedRun:
     """Return a run that executes the recorded episodes again on each use.
 

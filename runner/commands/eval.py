@@ -132,8 +132,7 @@ def _evaluate_offline(
 
 
 _PLAYERS: Mapping[
-    type[ModelName],
-    Callable[[ModelName, Mapping[str, RecordedEpisode]], Callable[..., Verdict]],
+    type[ModelName], Callable[[ModelName, Mapping[str, RecordedEpisode]], Callable[..., Verdict]]
 ] = {
     OracleName: lambda _model, _entries: run_oracle,
     NullName: lambda _model, _entries: run_null,

@@ -197,10 +197,7 @@ class SamplingSettings:
     """Live models: requests."""
 
     reasoning_effort: Effort | None = declare(
-        "none, minimal, low, medium, high, xhigh or max",
-        "LEVEL",
-        sent="sampling",
-        place=11,
+        "none, minimal, low, medium, high, xhigh or max", "LEVEL", sent="sampling", place=11
     )
     temperature: float | None = declare(
         "sampling temperature (default: the server's)",
@@ -210,11 +207,7 @@ class SamplingSettings:
         place=5,
     )
     top_p: float | None = declare(
-        "nucleus sampling (default: the server's)",
-        "P",
-        read=from_zero,
-        sent="sampling",
-        place=6,
+        "nucleus sampling (default: the server's)", "P", read=from_zero, sent="sampling", place=6
     )
     max_tokens: int | None = declare(
         "maximum tokens per answer", "N", read=positive, sent="sampling", place=8
@@ -235,10 +228,7 @@ class RequestSettings:
         "earlier turns whose reasoning is sent", default="all", place=3
     )
     tool_choice: str | None = declare(
-        "auto (default), none, required or a function",
-        "CHOICE",
-        sent="calling",
-        place=12,
+        "auto (default), none, required or a function", "CHOICE", sent="calling", place=12
     )
     parallel_tool_calls: Literal["on", "off"] | None = declare(
         "allow several calls per answer (default: by provider)", sent="calling", place=13

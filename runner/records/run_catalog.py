@@ -27,11 +27,7 @@ from trajectories.jsonl import parse_object
 
 State = Literal["finished", "unfinished", "running", "damaged", "unknown", "recorded"]
 
-_OUTCOMES: Mapping[bytes, Outcome] = {
-    b"passed": "passed",
-    b"failed": "failed",
-    b"error": "error",
-}
+_OUTCOMES: Mapping[bytes, Outcome] = {b"passed": "passed", b"failed": "failed", b"error": "error"}
 _MAX_FOLDER_DEPTH = 6
 _BEGINNING = re.compile(
     rb'\{"id":"([^"\\]*)","trial":(\d{1,6}),"category":"([^"\\]*)",'

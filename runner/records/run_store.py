@@ -440,8 +440,7 @@ def _episode_of(line: FileLine) -> tuple[Key, Outcome]:
             if outcome in ("passed", "failed", "error"):
                 return (id, trial), outcome
     raise DataError(
-        line.where,
-        'must have "id", "trial", "category" and "outcome" (passed, failed or error)',
+        line.where, 'must have "id", "trial", "category" and "outcome" (passed, failed or error)'
     )
 
 
