@@ -255,12 +255,34 @@ class Tier(StrEnum):
 
 
 class StrictRecord:
-    """Base of records; pydantic refuses unknown fields in these records."""
+    """Base of records; pydantic refuses unknown fields in these records.
+
+    The methods replace those that ``dataclass`` would generate for each record, which is slow.
+    """
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
+    __match_args__: ClassVar[tuple[str, ...]]
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the fields of two records of the same class."""
+        if type(other) is not type(self) or not isinstance(other, StrictRecord):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        """Return the hash of the fields."""
+        return hash(self._values())
+
+    def __repr__(self) -> str:
+        """Return the class and the fields."""
+        pairs = zip(self.__match_args__, self._values(), strict=True)
+        return f"{type(self).__name__}({', '.join([f'{name}={value!r}' for name, value in pairs])})"
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple([getattr(self, name) for name in self.__match_args__])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Message(StrictRecord):
     """Chat message that the model reads."""
 
@@ -268,7 +290,7 @@ class Message(StrictRecord):
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LongContextSettings(StrictRecord):
     """Source of a trajectory's long-context material."""
 
@@ -286,7 +308,7 @@ class LongContextSettings(StrictRecord):
     """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AlternativeRead(StrictRecord):
     """Accepted alternative to one ground-truth call of a read function."""
 
@@ -296,7 +318,7 @@ class AlternativeRead(StrictRecord):
     """Calls that the checker accepts in place of ``call``."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Turn(StrictRecord):
     """One turn: the user's message and the ground truth."""
 
@@ -334,7 +356,7 @@ class Turn(StrictRecord):
         return bool(self.tells) and not self.ground_truth
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExpectedCalls(StrictRecord):
     """Expected calls of a single-turn entry; the model's calls are compared, not executed."""
 
@@ -363,7 +385,7 @@ class ExpectedCalls(StrictRecord):
         return self.functions
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ResultCheck(StrictRecord):
     """Rule for comparing a result with the ground truth."""
 
@@ -373,7 +395,7 @@ class ResultCheck(StrictRecord):
     """Maximum relative difference of numbers, for ``tolerance``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExpectedResults(StrictRecord):
     """Expected results of a single-turn entry with executed calls."""
 
@@ -400,7 +422,7 @@ def _subtract(functions: tuple[str, ...], withheld: frozenset[str]) -> frozenset
     return frozenset(functions) - withheld
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trajectory(StrictRecord):
     """An entry: initial config, turns, and the ground truth of each turn."""
 
