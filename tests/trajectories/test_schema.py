@@ -9,8 +9,11 @@ from trajectories.schema import (
     FACTS,
     MULTI_TURN,
     SINGLE_TURN,
+    AlternativeRead,
     Category,
     JudgingMethod,
+    LongContextSettings,
+    Message,
     Trajectory,
     Turn,
 )
@@ -87,3 +90,13 @@ def test_how_calls_are_compared_is_known_where_they_are(category):
 
 def test_no_two_categories_have_the_same_file():
     assert len({facts.file for facts in FACTS.values()}) == len(FACTS)
+
+
+def test_records_of_a_class_with_equal_fields_are_equal():
+    message = Message("user", "hello")
+    assert message == Message("user", "hello")
+    assert message != Message("user", "bye")
+    assert message != ("user", "hello")
+    assert hash(message) == hash(Message("user", "hello"))
+    assert repr(message) == "Message(role='user', content='hello')"
+    assert LongContextSettings("bfcl") != AlternativeRead("bfcl", ())
