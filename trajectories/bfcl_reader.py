@@ -143,13 +143,18 @@ def load(
     # Entries often offer the same functions; the categories share scenarios.
     is_scenario = FACTS[category].judged_by is JudgingMethod.STATE
     repeated = configs if is_scenario else RepeatedMember("function")
-    questions = lines_of(question_file, repeated=repeated)
+    questions, checked = lines_of(question_file, repeated=repeated), None
     for number, (where, written) in enumerate(questions):
         try:
             entry = _FORMS[category](written, number) if category in _FORMS else written
             truth = answers[entry["id"]] if answer_files else ()
             trajectory = read(entry, truth, category)
             trajectory.id.encode()
+            expects = trajectory.expects
+            if isinstance(expects, ExpectedCalls) and entry["function"] is not checked:
+                checked = entry["function"]
+                for path, misfit in find_document_errors(expects.functions):
+                    raise TypeError(f"$.function{path}: {misfit}")
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             message = f"is not an entry of this data set ({type(error).__name__}: {error!s:.200})"
             raise DataError(where, message) from None
@@ -203,12 +208,9 @@ def _read_scenario(
 
 def read_single_turn(entry: Mapping[str, Any], answers: Any, category: Category) -> Trajectory:
     """Return a single-turn entry; the model's calls are compared with expected calls."""
-    (chat,) = entry["question"]
+    functions, (chat,) = tuple(entry["function"]), entry["question"]
     said = read_messages(chat)
     _check_texts([(message.role, message.content) for message in said])
-    functions = tuple(entry["function"])
-    for path, misfit in find_document_errors(functions):
-        raise TypeError(f"$.function{path}: {misfit}")
     return Trajectory(
         id=entry["id"],
         category=category,
