@@ -35,6 +35,8 @@ def find_reported_info(
     If a request lacks a value, the user gives the value in a later turn. The model may report the
     facts in the turn of the request or in that later turn.
     """
+    if len(trajectory.turns) == 1 and not trajectory.turns[0].tells:
+        return None
     said = [_final_text(steps) for steps in turns or ()]
     if not any(said) or not message_language.is_english(trajectory):
         return None
