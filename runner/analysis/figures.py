@@ -540,10 +540,20 @@ class RunFigures:
             figures=RunFigures(mine),
         )
 
+    @cached_property
+    def _rated(self) -> list[tuple[Sequence[EpisodeRecord], GroupScore]]:
+        return []
+
     def _rate(self, judged: Sequence[EpisodeRecord]) -> GroupScore:
+        # Several tables need the same scores.
+        for rated, score in self._rated:
+            if rated == judged:
+                return score
         attempts = self.attempts if judged == self.judged else [*self._attempts(judged).values()]
         strata = ((1.0, attempts),)
-        return GroupScore(pass_at_1(attempts), cluster_interval(attempts), len(attempts), strata)
+        rate, interval = pass_at_1(attempts), cluster_interval(attempts)
+        self._rated.append((judged, GroupScore(rate, interval, len(attempts), strata)))
+        return self._rated[-1][1]
 
     def _attempts(self, judged: Sequence[EpisodeRecord]) -> dict[str, TrialCounts]:
         trials = Counter([outcome.id for outcome in judged])
