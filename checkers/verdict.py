@@ -125,16 +125,12 @@ class Verdict(NamedTuple):
 
     @classmethod
     def of_single_turn(
-        cls,
-        evidence: CallEvidence | None,
-        hallucinated: Hallucinations = NOTHING_MADE_UP,
-        selected: SelectionCounts | None = None,
+        cls, evidence: CallEvidence | None, made_up: Hallucinations, chosen: SelectionCounts | None
     ) -> Self:
         """Return the verdict on a single-turn entry: passed if the checker found no mistake."""
         if evidence is None:
-            return cls(True, None, None, 1, 1, (), hallucinated, selected)
-        failure = Failure(evidence.reason, evidence)
-        return cls(False, failure, 0, 1, 0, (), hallucinated, selected)
+            return cls(True, None, None, 1, 1, (), made_up, chosen)
+        return cls(False, Failure(evidence.reason, evidence), 0, 1, 0, (), made_up, chosen)
 
     @classmethod
     def unanswered(cls, turns: int, kind: str, said: str) -> Self:

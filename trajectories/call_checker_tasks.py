@@ -5,6 +5,8 @@ from __future__ import annotations
 from checkers.calls.call_entry import CallEntry, ExpectedCall, FunctionDocument, Language
 from trajectories.schema import ExpectedCalls, Trajectory
 
+_LANGUAGES = {language.value: language for language in Language}
+
 
 def make_call_entry(trajectory: Trajectory) -> CallEntry:
     """Return the task of an entry.
@@ -17,7 +19,7 @@ def make_call_entry(trajectory: Trajectory) -> CallEntry:
     assert kind is not None
     return CallEntry(
         kind,
-        Language(expects.language),
+        _LANGUAGES[expects.language],
         tuple([FunctionDocument.from_json(document) for document in expects.functions]),
         tuple([ExpectedCall.from_json(answer) for answer in expects.answers]),
         "\n".join([message.content for turn in trajectory.turns for message in turn.messages]),

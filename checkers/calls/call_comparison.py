@@ -9,6 +9,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from checkers.calls.call_entry import (
+    TYPES,
     ExpectedCall,
     ExpectedType,
     FunctionDocument,
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from checkers.replies import code
 else:
     code = lazy_module("checkers.replies.code")
+
+
+_PYTHON_TYPES = TYPES[Language.PYTHON]
 
 
 class EntryRules(NamedTuple):
@@ -91,17 +95,28 @@ def _check_required(document: FunctionDocument, given: Mapping[str, Any]) -> Cal
 def _check_given(
     given: Mapping[str, Any], document: FunctionDocument, answer: ExpectedCall, rules: EntryRules
 ) -> CallEvidence | None:
+    schemas, language = document.parameters, rules.language
     for parameter, value in given.items():
-        if parameter not in document.parameters or parameter not in answer.allowed:
-            known = [name for name in document.parameters if name in answer.allowed]
+        if parameter not in schemas or parameter not in answer.allowed:
+            known = [name for name in schemas if name in answer.allowed]
             message = "unknown parameter, or a parameter that should not be given"
             return CallEvidence(Reason.UNEXPECTED, message, None, parameter, known, cut_repr(value))
-        schema, allowed = document.parameters[parameter], answer.allowed[parameter]
-        type_ = read_expected_type(schema, rules.language, allowed)
+        schema, allowed = schemas[parameter], answer.allowed[parameter]
+        if language is Language.PYTHON and _is_accepted(value, schema, allowed):
+            continue  # the most common case
+        type_ = read_expected_type(schema, language, allowed)
         failure = _check_argument(value, allowed, type_, rules)
         if failure is not None:
             return failure._replace(parameter=parameter)
     return None
+
+
+def _is_accepted(value: object, schema: Mapping[str, Any], allowed: Sequence[Any]) -> bool:
+    """Tell whether a value is an accepted text, number or truth value of the documented type."""
+    kind, word = type(value), schema.get("type")
+    if kind not in ATOMS or type(word) is not str or _PYTHON_TYPES.get(word) is not kind:
+        return False
+    return any(type(option) is kind and option == value for option in allowed)
 
 
 def _check_argument(
@@ -113,11 +128,6 @@ def _check_argument(
         message = f"expected a string with a {type_.word} expression"
         return CallEvidence(reason, message, expected="string", actual=cut_repr(value))
     value = _convert(value, type_, rules)
-    kind = type(value)
-    if kind is type_.type and kind in ATOMS:
-        for option in allowed:
-            if type(option) is kind and option == value:
-                return None  # the most common case
     found = fit(value, allowed, type_, rules.profile)
     if found is TypeFit.WRONG_TYPE:
         message = f"{cut_repr(value)} is not of type {type_.word}"

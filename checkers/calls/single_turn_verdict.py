@@ -13,7 +13,7 @@ from checkers.profile import Mode, Profile
 from checkers.reasons import Reason
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import FormatReader, read_calls
-from checkers.verdict import SelectionCounts, Verdict
+from checkers.verdict import NOTHING_MADE_UP, SelectionCounts, Verdict
 from envs.calls import Call
 from envs.state import cut_repr
 
@@ -42,16 +42,13 @@ def judge(
         UnjudgeableEntry: The entry's data allow no verdict.
         MissingGrammar: The libraries for Java and JavaScript are not installed.
     """
-    rules = EntryRules(task.language, profile.calls, underscores=mode == "fc")
+    rules = EntryRules(task.language, profile.calls, mode == "fc")
     try:
         named = () if mode == "fc" else task.named
         calls = read_calls(step, task.language, mode, profile.calls, reader, named)
     except UnreadableOutput as error:
-        failure, chosen = (
-            _judge_unreadable(error, task, profile),
-            SelectionCounts(len(task.answers)),
-        )
-        return Verdict.of_single_turn(failure, selected=chosen)
+        failure = _judge_unreadable(error, task, profile)
+        return Verdict.of_single_turn(failure, NOTHING_MADE_UP, SelectionCounts(len(task.answers)))
     usual = check_call_made if task.kind in _CALL_OR_NOT else check_calls
     failure = (check or usual)(calls, task, rules)
     documents = task.documents if calls else ()
@@ -98,7 +95,7 @@ def inference_error(task: CallEntry, profile: Profile) -> Verdict:
     error = UnreadableOutput("the request failed")
     if not profile.calls.judges_inference_errors:
         raise UnjudgeableEntry(str(error))
-    return Verdict.of_single_turn(_judge_unreadable(error, task, profile))
+    return Verdict.of_single_turn(_judge_unreadable(error, task, profile), NOTHING_MADE_UP, None)
 
 
 def _judge_unreadable(

@@ -13,7 +13,7 @@ from checkers.calls.single_turn_verdict import Check, inference_error, judge
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
-from checkers.verdict import Verdict
+from checkers.verdict import NOTHING_MADE_UP, Verdict
 from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.episodes.entry_kinds import (
@@ -124,7 +124,7 @@ class ComparedResultsKind(ExecutedKind):
         comparisons = comparisons_of(prepared.trajectory, profile)
         found = results.check_results(prepared.truth[0].results, outcomes[0].results, comparisons)
         chosen = count_selection(prepared.truth, outcomes, prepared.scene)
-        verdict = Verdict.of_single_turn(found, selected=chosen)
+        verdict = Verdict.of_single_turn(found, NOTHING_MADE_UP, chosen)
         return JudgingResult(count_extra_calls(verdict, prepared.truth, outcomes, prepared.scene))
 
     def examine(
