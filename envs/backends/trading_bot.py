@@ -45,10 +45,7 @@ _COMPANIES = {
     "Amazon": "AMZN",
     "Gorilla": "GORI",
 }
-_SECTORS = {
-    "Technology": ("AAPL", "GOOG", "MSFT", "NVDA"),
-    "Automobile": ("TSLA", "F", "GM"),
-}
+_SECTORS = {"Technology": ("AAPL", "GOOG", "MSFT", "NVDA"), "Automobile": ("TSLA", "F", "GM")}
 
 
 class Order(TypedDict):

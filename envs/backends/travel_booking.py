@@ -599,11 +599,7 @@ class TravelAPI(Backend):
 
     @irreversible
     @writes
-    def contact_customer_support(
-        self,
-        booking_id: str,
-        message: str,
-    ) -> dict[str, str]:
+    def contact_customer_support(self, booking_id: str, message: str) -> dict[str, str]:
         """Send customer support a message about a booking.
 
         Args:

@@ -282,10 +282,7 @@ class VehicleControlAPI(Backend):
                 doors[name] = wanted
                 self.remainingUnlockedDoors += 1 if unlock else -1
         self.doorStatus = doors
-        return {
-            "lockStatus": wanted,
-            "remainingUnlockedDoors": self.remainingUnlockedDoors,
-        }
+        return {"lockStatus": wanted, "remainingUnlockedDoors": self.remainingUnlockedDoors}
 
     @writes
     def adjustClimateControl(
@@ -733,10 +730,7 @@ class VehicleControlAPI(Backend):
         }
 
     def _pedal_report(self) -> dict[str, Any]:
-        return {
-            "brakePedalStatus": self.brakePedalStatus,
-            "brakePedalForce": self._brakePedalForce,
-        }
+        return {"brakePedalStatus": self.brakePedalStatus, "brakePedalForce": self._brakePedalForce}
 
     def _reading(self, name: str) -> float:
         """Return a numeric field; refuse the call if the field is not a number."""

@@ -84,8 +84,4 @@ def _body_text_without(text: str) -> str:
     return json.dumps(redact_body(body)) if [*secrets_in_body(body)] else text
 
 
-_OPTIONS = {
-    "--base-url": redact_address,
-    "--header": _header_without,
-    "--body": _body_text_without,
-}
+_OPTIONS = {"--base-url": redact_address, "--header": _header_without, "--body": _body_text_without}
