@@ -73,7 +73,11 @@ def evaluate_in_forks(
         backend_class(name)
     # One process judges all variants of a scenario, because they share a ground truth.
     scenarios: dict[str, int] = {}
-    owners = [scenarios.setdefault(t.base, len(scenarios)) % processes for t in trajectories]
+    numbers = [scenarios.setdefault(t.base, len(scenarios)) for t in trajectories]
+    # This process judges 7 scenarios while others judge 8, for it also receives all records.
+    turns = [*range(processes)] * 8
+    del turns[-processes]
+    owners = [turns[number % len(turns)] for number in numbers]
     shares: list[list[Trajectory]] = [[] for _ in range(processes)]
     for owner, trajectory in zip(owners, trajectories, strict=True):
         shares[owner].append(trajectory)
