@@ -36,10 +36,7 @@ class StateCodec(NamedTuple):
 
 
 def make_backend(
-    base: type[Any],
-    state: object,
-    functions: Iterable[Callable[..., Any]],
-    name: str | None = None,
+    base: type[Any], state: object, functions: Iterable[Callable[..., Any]], name: str | None = None
 ) -> type[Any]:
     """Return a backend class; its state has the fields of a state object.
 

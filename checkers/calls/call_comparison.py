@@ -257,11 +257,7 @@ def _do_items_fit(
 
 
 def check_value(
-    value: Any,
-    allowed: Sequence[Any],
-    expected: ExpectedType,
-    fit: TypeFit,
-    profile: CallRules,
+    value: Any, allowed: Sequence[Any], expected: ExpectedType, fit: TypeFit, profile: CallRules
 ) -> CallEvidence | None:
     """Compare a value of the right type with the accepted values; return evidence of an error."""
     if fit is TypeFit.VARIABLE:
