@@ -11,7 +11,6 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from hashlib import sha256
-from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +34,10 @@ from runner.records.durable_files import LineFile, WriteError, read_lines
 _BATCH = 64
 _ATTEMPTS = 6
 _MAX_WAIT_SECONDS = 60.0
+"""Maximum sum of the waits before the retries of a request."""
 _TIMEOUT = 120.0
+_MAX_NUMBER = 1e15
+"""Maximum absolute value in a vector; the sum of squares must fit into a 32-bit float."""
 _DIGITS = 7
 """Significant digits of stored numbers; a 32-bit float has about seven."""
 
@@ -96,14 +98,17 @@ class EmbeddingRanker:
     async def _request_with_retries(
         self, client: Transport, texts: Sequence[str]
     ) -> list[list[float]]:
+        waited = 0.0
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return _read(await self._request(client, texts), len(texts))
             except TransientError as error:
-                wait = error.retry_after
-                if error.unreachable or attempt == _ATTEMPTS or (wait or 0) > _MAX_WAIT_SECONDS:
+                wait = 0.2 * 2**attempt if error.retry_after is None else error.retry_after
+                waited += wait
+                is_hopeless = error.unreachable or error.kind == "timeout"
+                if is_hopeless or attempt == _ATTEMPTS or waited > _MAX_WAIT_SECONDS:
                     raise
-                await asyncio.sleep(0.2 * 2**attempt if wait is None else wait)
+                await asyncio.sleep(wait)
         raise AssertionError
 
     async def _request(self, client: Transport, texts: Sequence[str]) -> object:
@@ -126,8 +131,8 @@ class EmbeddingRanker:
 def _read(body: object, expected: int) -> list[list[float]]:
     """Return the vectors of an answer, in the order of the texts.
 
-    Raises ModelError if the number of vectors is wrong, or a vector is not a list of finite
-    numbers.
+    Raises ModelError if the number of vectors is wrong, or a vector is not a list of numbers
+    up to ``_MAX_NUMBER``.
     """
     data = body.get("data") if isinstance(body, dict) else None
     if not isinstance(data, list) or not all(isinstance(each, dict) for each in data):
@@ -141,13 +146,17 @@ def _read(body: object, expected: int) -> list[list[float]]:
     for place, each in zip(places, data, strict=True):
         vector = each.get("embedding")
         if not isinstance(vector, list) or not vector or not all(map(_is_number, vector)):
-            raise ModelError(f"the server's vector {place} is not a list of finite numbers")
+            raise ModelError(
+                f"the server's vector {place} is not a list of numbers up to {_MAX_NUMBER:g}"
+            )
         found[int(place)] = [float(f"{number:.{_DIGITS}g}") for number in vector]
     return found
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return abs(value) <= _MAX_NUMBER
 
 
 class _VectorCache:

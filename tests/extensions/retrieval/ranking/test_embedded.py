@@ -103,11 +103,16 @@ def test_a_server_that_is_busy_is_asked_again(shop: Corpus, status: int) -> None
         ({"data": 3}, "contains no vectors"),
         ([], "contains no vectors"),
         ({"data": [{"index": i, "embedding": [1.0] * (i + 1)} for i in range(4)]}, "of 1 and of 2"),
-        ({"data": [{"index": i, "embedding": [float("nan")]} for i in range(4)]}, "finite|no JSON"),
+        (
+            {"data": [{"index": i, "embedding": [float("nan")]} for i in range(4)]},
+            "numbers up to|no JSON",
+        ),
         (answer(["a", "b"]), "returned 2 vectors for 4 texts"),
-        ({"data": [{"index": i, "embedding": [True]} for i in range(4)]}, "finite"),
-        ({"data": [{"index": i, "embedding": []} for i in range(4)]}, "finite"),
-        ({"data": [{"index": i, "embedding": "AAAA"} for i in range(4)]}, "finite"),
+        ({"data": [{"index": i, "embedding": [True]} for i in range(4)]}, "numbers up to"),
+        ({"data": [{"index": i, "embedding": []} for i in range(4)]}, "numbers up to"),
+        ({"data": [{"index": i, "embedding": "AAAA"} for i in range(4)]}, "numbers up to"),
+        ({"data": [{"index": i, "embedding": [10**400]} for i in range(4)]}, "numbers up to"),
+        ({"data": [{"index": i, "embedding": [1e300, 1.0]} for i in range(4)]}, "numbers up to"),
         ({"data": [{"index": 0, "embedding": [1.0]} for i in range(4)]}, "must number the vectors"),
     ],
 )
@@ -130,19 +135,29 @@ def test_a_server_that_never_answers_is_given_up(
     shop: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedding_ranker, "_TIMEOUT", 0.05)
-    monkeypatch.setattr(embedding_ranker, "_ATTEMPTS", 1)
     over = threading.Event()
 
     def slow(number: int, texts: list[str]) -> Answer:
         over.wait(30)
         return well(number, texts)
 
-    with serving(slow) as (by, _):
+    with serving(slow) as (by, asked):
         try:
             with pytest.raises(DataError, match=r"no answer from .* within 0\.05 seconds"):
                 Ranking(shop, by)
         finally:
             over.set()
+    assert len(asked) == 1
+
+
+def test_the_waits_of_a_request_have_a_limit_together(
+    shop: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding_ranker, "_MAX_WAIT_SECONDS", 0.15)
+    with serving(lambda *_: (429, {"retry-after": "0.1"}, {})) as (by, asked):
+        with pytest.raises(DataError, match="rate limit"):
+            Ranking(shop, by)
+        assert len(asked) == 2
 
 
 @pytest.mark.parametrize(
