@@ -365,7 +365,7 @@ class PlayedTruths:
         calls = [turn.ground_truth for turn in trajectory.turns if turn.ground_truth]
         inputs: Any = trajectory.environments, trajectory.config, calls
         # Version 2 of the format does not depend on which objects are shared.
-        key = sha256(marshal.dumps(inputs, 2)).digest()
+        key = sha256(marshal.dumps(inputs, 2)).digest() if any(inputs) else b""
         if key not in self._played:
             template, outcomes = play_alone(trajectory, load)
             # In worlds, time passes in turns without calls, too.
