@@ -87,9 +87,8 @@ class FunctionDocument(NamedTuple):
                 return cls(document["name"], properties, required)
         except (AttributeError, KeyError, TypeError):
             pass
-        raise UnjudgeableEntry(
-            f"the document of {document.get('name')} has no valid `parameters` object"
-        )
+        name = document.get("name")
+        raise UnjudgeableEntry(f"the document of {name} has no valid `parameters` object")
 
 
 class ExpectedCall(NamedTuple):
@@ -107,13 +106,11 @@ class ExpectedCall(NamedTuple):
         """
         if len(answer) == 1:
             ((function, allowed),) = answer.items()
-            if isinstance(allowed, _OBJECT) and not [
-                values for values in allowed.values() if not isinstance(values, _LIST)
-            ]:
+            is_object = isinstance(allowed, _OBJECT)
+            if is_object and not [each for each in allowed.values() if not isinstance(each, _LIST)]:
                 return cls(function, allowed)
-        raise UnjudgeableEntry(
-            f"the answer {cut_repr(answer)} must have the form {{function: {{parameter: values}}}}"
-        )
+        form = "{function: {parameter: values}}"
+        raise UnjudgeableEntry(f"the answer {cut_repr(answer)} must have the form {form}")
 
 
 _VARIABLE = re.compile(r"(?<![\w.])[A-Za-z_]\w*", re.ASCII)

@@ -160,9 +160,8 @@ def read_code(text: str, language: Language) -> list[Call]:
         if found:
             return [_make_call(node) for node in found]
     if _LOOKS_LIKE_A_CALL.search(text):
-        raise UnreadableOutput(
-            f"the calls in this {language} code cannot be parsed", attempted=True
-        )
+        message = f"the calls in this {language} code cannot be parsed"
+        raise UnreadableOutput(message, attempted=True)
     return []
 
 
@@ -203,9 +202,7 @@ def _list_statements(code: str, language: Language) -> list[Node]:
         root = parse(code, language)
     except UnreadableOutput:
         return []
-    if root.has_error:
-        return []
-    return [_unwrap(statement) for statement in list_members(root)]
+    return [] if root.has_error else [_unwrap(statement) for statement in list_members(root)]
 
 
 def _unwrap(statement: Node) -> Node:

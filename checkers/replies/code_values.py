@@ -228,11 +228,8 @@ def _get_function_name(node: Node) -> str:
 
 def _read_entry(node: Node) -> Sequence[Node]:
     arguments = _list_arguments(node)
-    if (
-        node.type != "method_invocation"
-        or _get_function_name(node) not in _ENTRY
-        or len(arguments) != 2
-    ):
+    is_call = node.type == "method_invocation"
+    if not is_call or _get_function_name(node) not in _ENTRY or len(arguments) != 2:
         raise _NonLiteral
     return arguments
 

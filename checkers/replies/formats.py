@@ -108,9 +108,8 @@ def read_xml(text: str) -> list[Call]:
                 calls.append(_make_call(name, arguments))
                 name = None
             case _:
-                raise UnreadableOutput(
-                    f"<{kind}> of {cut_repr(given)} is misplaced", attempted=True
-                )
+                message = f"<{kind}> of {cut_repr(given)} is misplaced"
+                raise UnreadableOutput(message, attempted=True)
     if name is not None:
         raise UnreadableOutput(f"the call of {cut_repr(name)} is not closed", attempted=True)
     return calls

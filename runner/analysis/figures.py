@@ -546,14 +546,13 @@ class RunFigures:
 
     def _rate(self, judged: Sequence[EpisodeRecord]) -> GroupScore:
         # Several tables need the same scores.
-        for rated, score in self._rated:
-            if rated == judged:
-                return score
+        if known := [score for rated, score in self._rated if rated == judged]:
+            return known[0]
         attempts = self.attempts if judged == self.judged else [*self._attempts(judged).values()]
-        strata = ((1.0, attempts),)
         rate, interval = pass_at_1(attempts), cluster_interval(attempts)
-        self._rated.append((judged, GroupScore(rate, interval, len(attempts), strata)))
-        return self._rated[-1][1]
+        score = GroupScore(rate, interval, len(attempts), ((1.0, attempts),))
+        self._rated.append((judged, score))
+        return score
 
     def _attempts(self, judged: Sequence[EpisodeRecord]) -> dict[str, TrialCounts]:
         trials = Counter([outcome.id for outcome in judged])

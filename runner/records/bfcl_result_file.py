@@ -100,9 +100,8 @@ def _category_of_file(path: Path) -> Category | None:
 def _entry(where: str, line: dict[str, object], in_file: Category | None) -> EpisodeRecord:
     name = line.get("id")
     if not isinstance(name, str):
-        raise DataError(
-            where, '$.id: must be a string; a result line is {"id": ..., "result": ...}'
-        )
+        message = '$.id: must be a string; a result line is {"id": ..., "result": ...}'
+        raise DataError(where, message)
     if "result" not in line:
         kinds = {"valid": "verdicts, not a run", "turns": "entries; use --dataset or --model"}
         hints = [f"; the file contains {kind}" for key, kind in kinds.items() if key in line]
