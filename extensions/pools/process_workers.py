@@ -14,9 +14,11 @@ from envs.errors import DataError, describe_exception
 from extensions.pools.environment_holder import EnvironmentHolder
 from extensions.pools.pool_workers import STARTING, Method, WorkerLost
 from extensions.pools.worker_processes import SpawnedProcess
+from runner.data.api_parameters import require_number
 from runner.rollouts.rollout_env import RolloutEnv
 from trajectories.dataset import pause_collector
 
+_MAX_PROCESSES = 1_000
 _PROTOCOL = pickle.HIGHEST_PROTOCOL
 _GC_THRESHOLD = 200_000
 """After this number of new objects, a worker starts a garbage collection."""
@@ -58,8 +60,8 @@ class ProcessWorkers:
     """
 
     def __init__(self, size: int | None = None) -> None:
-        if size is not None and size < 1:
-            raise DataError("workers", f"must be at least 1, but is {size}")
+        if size is not None:
+            require_number("workers", size, most=_MAX_PROCESSES)
         self.size = size or _count_processors()
         self._tickets = 0
         self._processes = [_Process() for _ in range(self.size)]

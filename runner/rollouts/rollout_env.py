@@ -29,7 +29,7 @@ from runner.extension import RunFeature
 from runner.live.run_settings import Settings
 from runner.models.conversation import ConversationSettings
 from runner.models.model_types import ChatMessage, ModelError, Reply, ToolCall, Usage
-from runner.models.prompting import PromptTexts, read_prompts
+from runner.models.prompting import read_prompts
 from runner.models.reply_reader import read_completion
 from runner.models.settings import Observations
 from runner.models.toolbox import OWN_FOOTNOTES, toolbox_of
@@ -45,6 +45,7 @@ Action = str | Mapping[str, Any] | Sequence[Call]
 
 _COURSE = ("_dialogue", "_replies", "_passed", "_shown")
 """Attributes that a snapshot restores."""
+_prompts = cache(read_prompts)
 
 RewardName = Literal["verdict", "turns_passed", "progress"]
 
@@ -56,8 +57,7 @@ class Observation(NamedTuple):
     """Chat messages since the last observation, without the model's messages."""
     tools: Sequence[dict[str, Any]]
     """Available functions as chat-completions tools; empty in ``prompt`` mode. An episode's
-    observations share this list until the available functions change.
-    """
+    observations share this list until the available functions change."""
 
 
 class Transition(NamedTuple):
@@ -314,7 +314,7 @@ class RolloutEnv:
             except ModelError as error:
                 raise ActionError("action", f"not an assistant message: {error}") from None
         given = action if isinstance(action, list | tuple) else (action,)
-        calls = [each for each in given if isinstance(each, Call)]
+        calls = [each for each in given if isinstance(each, Call) and _is_well_formed(each)]
         if isinstance(action, Call) or len(calls) < len(given):
             expected = "a string, an assistant message or a list of Call; parse_call makes a Call"
             raise ActionError("action", f"must be {expected}, but is {action!r:.60}")
@@ -368,9 +368,9 @@ def _successes(prepared: PreparedTrajectory) -> list[bool]:
     return [result.ok for outcome in prepared.truth for result in outcome.results]
 
 
-@cache
-def _prompts() -> PromptTexts:
-    return read_prompts()
+def _is_well_formed(call: Call) -> bool:
+    has_arguments = isinstance(call.args, tuple | list) and isinstance(call.kwargs, Mapping)
+    return has_arguments and isinstance(call.name, str)
 
 
 def _as_reply(text: str | None, calls: Sequence[Sequence[Any]]) -> Reply:

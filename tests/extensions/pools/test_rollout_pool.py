@@ -95,9 +95,11 @@ def test_a_closed_pool_starts_no_process_again():
     assert not pool._workers._processes[0].process.is_alive()
 
 
-@pytest.mark.parametrize("size", [0, -1])
-def test_a_pool_has_a_process(size):
-    with pytest.raises(DataError, match=f"workers: must be at least 1, but is {size}"):
+@pytest.mark.parametrize(
+    ("size", "limit"), [(0, "at least 1"), (-1, "at least 1"), (10**400, "at most 1,000")]
+)
+def test_a_pool_has_a_process(size, limit):
+    with pytest.raises(DataError, match=f"workers: must be .*{limit}"):
         RolloutPool(size)
 
 

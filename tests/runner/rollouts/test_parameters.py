@@ -89,6 +89,9 @@ WRONG = {
     ),
     "observations: must be own or": lambda: turnwise.RolloutEnv(entry(), observations=3),
     "action: must be a string, an assistant message .*, but is None": lambda: step(None),
+    "action: must be .* a list of Call; .*name=None": lambda: step([turnwise.Call(None)]),
+    "action: must be .* a list of Call; .*args=5": lambda: step([turnwise.Call("ls", 5)]),
+    "action: must be .* a list of Call; .*kwargs=5": lambda: step([turnwise.Call("ls", (), 5)]),
     r"action: must be a string, an assistant message .*, but is \{'a': 1\}": lambda: step({"a": 1}),
     "action: must be a string, an assistant message .*'user'": lambda: step({"role": "user"}),
     r"action: the trajectory is not running; call reset\(\)": lambda: turnwise.RolloutEnv(
