@@ -148,11 +148,12 @@ def count_selection(
         given = [call for call in left if isinstance(call, Call)]
         if not given:
             continue
-        called = {call.name for call in given}
-        asked = [call for call in missed if isinstance(call, Call) and call.name in called]
-        if asked:
-            meant += _remove_pairs(asked, given, partial(_has_equal_arguments, scene))
-            named += _remove_pairs(asked, given)
+        if missed:
+            called = {call.name for call in given}
+            asked = [call for call in missed if isinstance(call, Call) and call.name in called]
+            if asked:
+                meant += _remove_pairs(asked, given, partial(_has_equal_arguments, scene))
+                named += _remove_pairs(asked, given)
         names = names or _collect_names(truth)
         others = [call.name for call in given if call.name not in names]
         if others:
