@@ -16,7 +16,7 @@ from importlib import import_module, metadata, util
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from envs.errors import DataError, suggest_name
+from envs.errors import DataError, describe_exception, suggest_name
 from extensions.injection.dojo.state_comparison import FastComparison
 
 VERSION = "0.1.35"
@@ -56,8 +56,9 @@ def _suites() -> ModuleType:
         with _without_clients():
             module = import_module("agentdojo.task_suite.load_suites")
             import_module("agentdojo.attacks")
-    except ImportError as error:
-        raise DataError("agentdojo", f"cannot be imported: {error}; {_HINT}") from None
+    except Exception as error:  # any error of a damaged package
+        why = describe_exception(error)
+        raise DataError("agentdojo", f"cannot be imported: {why}; {_HINT}") from None
     _make_deterministic()
     return module
 

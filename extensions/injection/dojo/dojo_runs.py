@@ -128,11 +128,13 @@ def read_run(paths: Sequence[Path]) -> Run | None:
     episodes = [*files]
     if not episodes:
         raise DataError(str(path), "contains no run of AgentDojo")
-    known = version_detection.find_versions([each.texts for each in episodes])
-    made = [
-        _episode(each, each.version or version, is_named=each.version is not None)
-        for each, version in zip(episodes, known, strict=True)
-    ]
+    with _FieldErrorContext(str(path)):
+        known = version_detection.find_versions([each.texts for each in episodes])
+    made = []
+    for each, version in zip(episodes, known, strict=True):
+        with _FieldErrorContext(each.where):
+            is_named = each.version is not None
+            made.append(_episode(each, each.version or version, is_named=is_named))
     recorded: dict[tuple[str, int], RecordedEpisode] = {}
     for _, record in made:
         if record.record.key in recorded:
@@ -225,7 +227,8 @@ def _parsed(text: str, where: str) -> JsonObject:
 def _unpacked(
     header: JsonObject, lines: Iterable[tuple[str, JsonObject]]
 ) -> Iterator[DojoRecording]:
-    texts, system = header["texts"], next(iter(header.get("system") or ()), None)
+    texts, systems = header["texts"], header.get("system")
+    system = systems[0] if isinstance(systems, list) and systems else None
 
     def whole(value: Any) -> Any:
         return (

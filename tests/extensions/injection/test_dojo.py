@@ -186,6 +186,9 @@ def test_a_text_of_no_version_is_refused(tmp_path: Path) -> None:
         ({"user_task": "user_task_99"}, "user_task_99"),
         ({"steps": 3}, "is not a run of AgentDojo"),
         ({"injections": {"nowhere": "x"}}, "nowhere"),
+        ({"user_task": {}}, "is not a run of AgentDojo"),
+        ({"attack": 5, "version": None}, "is not a run of AgentDojo"),
+        ({"steps": [{"say": "x", "calls": [{"result": ""}]}]}, "is not a run of AgentDojo"),
     ],
 )
 def test_damaged_files_give_one_line(
