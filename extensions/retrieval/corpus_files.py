@@ -346,8 +346,12 @@ class _CountingStream:
         self._stream = stream
         self._received = received
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+    @property
+    def last_context(self) -> Any:
+        return self._stream.last_context
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
     async def __aenter__(self) -> Self:
         await self._stream.__aenter__()
