@@ -66,6 +66,7 @@ ALLOWED = {
     ("envs/lazy_modules.py", "import_module"): "loads modules that the source names",
     ("envs/backend.py", "getattr"): "copies defaults of the fields that the class itself declares",
     ("envs/backends/vehicle_control.py", "getattr"): "reads fields that the module itself names",
+    ("trajectories/schema.py", "getattr"): "compares the fields that the record itself declares",
     ("runner/__init__.py", "getattr"): "takes a name of its own list out of the module it is in",
     ("runner/__init__.py", "import_module"): "loads the module of a name out of a list of its own",
     ("runner/extension.py", "import_module"): "loads extensions out of a list of our own",

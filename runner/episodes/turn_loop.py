@@ -24,7 +24,6 @@ if TYPE_CHECKING:  # plain judging loads no model code
     from trajectories.offered_functions import OfferedFunctions
 
 STEP_LIMIT = 20
-_new = tuple.__new__  # faster than the class of a NamedTuple
 
 
 class ExecutedStep(NamedTuple):
@@ -105,7 +104,8 @@ class TurnLoop:
         """
         if not self._begins(calls):
             return []
-        plain = self._is_plain and len(calls) <= BOUNDS.calls_in_step
+        plain = len(calls) <= BOUNDS.calls_in_step and not (self._observe or self.offering)
+        plain = plain and not self.trajectory.turns[self.turn].outages
         results = list(map(self.session.call, calls) if plain else self._made(calls))
         self._keep(calls, results)
         return results
@@ -169,7 +169,7 @@ class TurnLoop:
             yield made
 
     def _keep(self, calls: Sequence[Call | MalformedCall], results: Sequence[Result]) -> None:
-        self.steps.append(_new(ExecutedStep, (self.turn, tuple(calls), tuple(results))))
+        self.steps.append(ExecutedStep(self.turn, tuple(calls), tuple(results)))
         if self.offering:  # a search for functions does not change the state
             acts = [not self.offering.seeks(call) for call in calls]
             calls, results = [*compress(calls, acts)], [*compress(results, acts)]
@@ -184,15 +184,11 @@ class TurnLoop:
         self.terminated = self.finished = True
 
     def _close_turn(self) -> None:
-        session, results = self.session, tuple(self._results)
-        calls = tuple(session.restated(self._calls))
-        outcome = results, session.snapshot(), bool(results), calls
-        self.outcomes.append(_new(ExecutedTurn, outcome))
+        results, calls = tuple(self._results), tuple(self.session.restated(self._calls))
+        self.outcomes.append(ExecutedTurn(results, self.session.snapshot(), bool(results), calls))
         self._results, self._calls = [], []
 
     def _offer(self) -> None:
-        outages = self.trajectory.turns[self.turn].outages
-        self._is_plain = not (self._observe or self.offering or outages)
         if self.profile.execution.only_offered or self.offering:
             self.session.offer(self.offered)
 
