@@ -351,7 +351,7 @@ class TrialScore(NamedTuple):
     """pass^k: probability that all k trials pass."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class RunFigures:
     """Metrics of a run."""
 
