@@ -193,8 +193,8 @@ def is_surely_alike(one: Any, other: Any) -> bool:
 def _equals_alike(one: Any, other: Any) -> bool:
     kind = type(one)
     if kind is dict:
-        for (name, value), (others, theirs) in zip(one.items(), other.items(), strict=True):
-            if type(name) is not str or name != others:
+        for (name, value), (other_name, theirs) in zip(one.items(), other.items(), strict=True):
+            if type(name) is not str or name != other_name:
                 return False
             if value is theirs:
                 continue

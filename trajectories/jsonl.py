@@ -69,7 +69,7 @@ class RepeatedMember:
         self._known: dict[str, dict[str, Any]] = {}
 
     def parse(self, line: str, parse: Callable[[str], dict[str, Any]]) -> dict[str, Any] | None:
-        """Parse a line as two objects; return None if a part plus a brace is not an object."""
+        """Parse the member and the rest of a line; return None if the line has another form."""
         first, _, end = line.partition(f", {self._start}")
         if not end:
             return None

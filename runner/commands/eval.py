@@ -118,7 +118,11 @@ def _evaluate_offline(
     trajectories = [dataset.trajectories[id] for id in ids]
     judge = partial(run_one, profile=profile, step_limit=options.step_limit)
     mend = correction_for(
-        options, dataset, profile, lambda prepared, _: judge(prepared), options.require_info
+        options,
+        dataset,
+        profile,
+        lambda prepared, _: judge(prepared),
+        require_info=options.require_info,
     )
     judged = judge_all(dataset, trajectories, profile, judge, options, entries)
     outcomes = [add_members(each, features) for each in judged]

@@ -174,7 +174,9 @@ def _corrected_lines(
     if options.errata == "none":
         return
     judge = judge_of(open_run(folder), plan.profile, plan.step_limit)
-    mend = correction_for(options, plan.dataset, plan.profile, judge, options.require_info)
+    mend = correction_for(
+        options, plan.dataset, plan.profile, judge, require_info=options.require_info
+    )
     if mend is not None:
         yield from both_lines(figures, mend.figures(figures), mend.readings)
 

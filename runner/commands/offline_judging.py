@@ -56,6 +56,7 @@ def correction_for(
     dataset: Dataset,
     profile: Profile,
     judge: JudgeRecord,
+    *,
     require_info: bool,
 ) -> CorrectedJudging | None:
     """Return the judging with the selected errata, if any.
@@ -121,6 +122,8 @@ def report(
     least: float | None,
 ) -> int:
     """Print the score and the version of the data; return the exit status."""
+    # Otherwise, the exit would visit all objects again.
+    gc.freeze()
     for line in summary(figures, 1, population, field=profile is BFCL):
         say(line)
     if mend is not None:

@@ -45,10 +45,9 @@ def run(options: Options) -> int:
         source = open_run(path)
         dataset = dataset_of(source, options.dataset, note)
         profile, limit = rules_of(source, dataset, options)
-        mend = correction_for(
-            options, dataset, profile, judge_of(source, profile, limit), options.require_info
-        )
-        replayed = replay_run(source, dataset, profile, limit, require_info=options.require_info)
+        judge, require_info = judge_of(source, profile, limit), options.require_info
+        mend = correction_for(options, dataset, profile, judge, require_info=require_info)
+        replayed = replay_run(source, dataset, profile, limit, require_info=require_info)
         runs.append(replayed._replace(mend=mend))
     page = report(runs, options.gpu_price)
     with open_for_writing(options.output) as file:

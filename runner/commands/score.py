@@ -65,9 +65,7 @@ def run(options: Options) -> int:
         rejudge = corrected_judging.judge_of(recorded, profile, options.step_limit)
         return rejudge(prepared, record)
 
-    mend = correction_for(options, dataset, profile, judge_again, options.require_info)
+    mend = correction_for(options, dataset, profile, judge_again, require_info=options.require_info)
     outcomes = judge_all(dataset, trajectories, profile, judge, options, entries)
     figures = RunFigures(outcomes, trajectories, progress=recorded.progress)
-    # Otherwise, the exit would visit all objects again.
-    gc.freeze()
     return report(dataset, profile, figures, len(trajectories), mend, options.fail_under)

@@ -75,9 +75,9 @@ def evaluate_in_forks(
     scenarios: dict[str, int] = {}
     numbers = [scenarios.setdefault(t.base, len(scenarios)) for t in trajectories]
     # This process judges 7 scenarios while others judge 8, for it also receives all records.
-    turns = [*range(processes)] * 8
-    del turns[-processes]
-    owners = [turns[number % len(turns)] for number in numbers]
+    order = [*range(processes)] * 8
+    del order[-processes]
+    owners = [order[number % len(order)] for number in numbers]
     shares: list[list[Trajectory]] = [[] for _ in range(processes)]
     for owner, trajectory in zip(owners, trajectories, strict=True):
         shares[owner].append(trajectory)

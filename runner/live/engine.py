@@ -358,8 +358,10 @@ class JobEngine(Generic[Job, Done]):
         else:
             state.failed["server"] += 1
             kind, limit = "server", attempts
-        ends = error.unreachable or (state.made >= FIRST_ATTEMPTS and not self.activity.in_flight)
-        if ends and not (self._limits.waits_for_server or self._latencies):
+        hopeless = error.unreachable or (
+            state.made >= FIRST_ATTEMPTS and not self.activity.in_flight
+        )
+        if hopeless and not (self._limits.waits_for_server or self._latencies):
             raise self._fail(str(error)) from None
         if state.failed[kind] < limit or (kind == "server" and self._all_fail_since(state, error)):
             return
