@@ -122,7 +122,7 @@ def report(
     least: float | None,
 ) -> int:
     """Print the score and the version of the data; return the exit status."""
-    # Otherwise, the exit would visit all objects again.
+    # Without this call, Python visits all objects when it exits.
     gc.freeze()
     for line in summary(figures, 1, population, field=profile is BFCL):
         say(line)

@@ -74,7 +74,7 @@ def evaluate_in_forks(
     # One process judges all variants of a scenario, because they share a ground truth.
     scenarios: dict[str, int] = {}
     numbers = [scenarios.setdefault(t.base, len(scenarios)) for t in trajectories]
-    # This process judges 7 scenarios while others judge 8, for it also receives all records.
+    # This process judges 7 scenarios while others judge 8, because it also receives the records.
     order = [*range(processes)] * 8
     del order[-processes]
     owners = [order[number % len(order)] for number in numbers]
@@ -83,7 +83,7 @@ def evaluate_in_forks(
         shares[owner].append(trajectory)
     with ExitStack() as forks:
         found = [forks.enter_context(_judged_by_fork(judge, share)) for share in shares[1:]]
-        # Judging record by record, this process would wait for each batch of the forks.
+        # If this process judged one record at a time, it would wait for each batch of the forks.
         found.insert(0, chain.from_iterable(_batches(judge(shares[0]))))
         for owner in owners:
             record, truth = next(found[owner])
@@ -134,7 +134,7 @@ def _flush() -> None:
 
 
 def _end_with(parent: int, watched: int) -> None:
-    """End this process when its parent ends, which closes the other end of the pipe ``watched``."""
+    """End this process when its parent ends. The system then closes the pipe ``watched``."""
     # With ctypes and prctl, this takes twenty times as long.
     with suppress(ImportError, OSError, AttributeError):
         fcntl.fcntl(watched, fcntl.F_SETSIG, signal.SIGKILL)

@@ -52,7 +52,7 @@ Done = TypeVar("Done")
 STOPPING = "stopping after the requests in flight; press Ctrl-C again to stop at once"
 
 FIRST_ATTEMPTS = 3
-"""Attempts of a request that go before other requests, and attempts of a server's first request."""
+"""Attempts with which a request precedes other requests; also the attempts of a first request."""
 _TIMEOUTS = 2
 """Maximum number of attempts for a request that times out. The provider bills each attempt."""
 _REFUSALS = 3
