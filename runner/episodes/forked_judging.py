@@ -134,7 +134,7 @@ def _flush() -> None:
 
 
 def _end_with(parent: int, watched: int) -> None:
-    """End this process when its parent ends. The system then closes the pipe ``watched``."""
+    """Make the system kill this process when the parent ends and so closes the pipe ``watched``."""
     # With ctypes and prctl, this takes twenty times as long.
     with suppress(ImportError, OSError, AttributeError):
         fcntl.fcntl(watched, fcntl.F_SETSIG, signal.SIGKILL)
