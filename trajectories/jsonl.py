@@ -22,6 +22,7 @@ else:
 
 
 _ID = '{"id": "'
+_START = len(_ID)
 _WHITE_SPACE = " \t\n\r"
 _MAX_KNOWN = 256
 
@@ -51,7 +52,8 @@ def read_objects(
     parse = partial(parse_object, finite=finite, unique=unique)
     lines = (read_text(path) if text is None else text).split("\n")
     for number, line in enumerate(lines, start=1):
-        other = ids is not None and line.startswith(_ID) and line.split('"', 4)[3] not in wanted
+        has_id = ids is not None and line.startswith(_ID)
+        other = has_id and line[_START : line.find('"', _START)] not in wanted
         if not other and line.strip():
             where = f"{name}:{number}"
             found = repeated and repeated.parse(line, partial(parse, where=where))
@@ -99,7 +101,9 @@ def read_text(path: Path) -> str:
         if not (S_ISREG(mode) or S_ISDIR(mode)) and path.absolute().parts[1] not in ("dev", "proc"):
             kind = "named pipe" if S_ISFIFO(mode) else "device"
             raise DataError(str(path), f"is a {kind}; write its content to a file")
-        return path.read_text(encoding="utf-8-sig")
+        # Faster than ``read_text``, which searches for line breaks while it decodes.
+        text = path.read_bytes().decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     except OSError as error:
         raise DataError(str(path), f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:

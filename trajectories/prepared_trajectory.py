@@ -48,8 +48,8 @@ def prepare(
     if not dataset.tolerant:
         results = (result.ok for turn in outcomes for result in turn.results)
         dataset.truths[trajectory.id] = all(results)
-    unknown = {*trajectory.held_out, *trajectory.excluded} - template.tools.keys()
-    if unknown:
+    held_back = trajectory.held_out + trajectory.excluded
+    if held_back and (unknown := {*held_back} - template.tools.keys()):
         message = f"holds out unknown functions: {', '.join(sorted(unknown))}"
         if dataset.tolerant:
             raise UnjudgeableEntry(message)

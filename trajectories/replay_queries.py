@@ -353,16 +353,17 @@ class PlayedTruths:
 
     def __init__(self, size: int = 1_000) -> None:
         self._size = size
-        self._played: dict[bytes, Start] = {}
+        self._played: dict[bytes, tuple[Session, ExecutedTurn, list[ExecutedTurn]]] = {}
 
     def play(self, trajectory: Trajectory, load: Callable[[], Session]) -> Start:
         """Return an entry's initial session and the outcomes of its ground truth.
 
         Except for long-context entries, variants of a scenario share the session and the outcomes.
         """
-        if trajectory.long_context or (len(trajectory.turns) == 1 and trajectory.environments):
+        turns = trajectory.turns
+        if trajectory.long_context or (len(turns) == 1 and trajectory.environments):
             return play_alone(trajectory, load)
-        calls = [turn.ground_truth for turn in trajectory.turns if turn.ground_truth]
+        calls = [turn.ground_truth for turn in turns if turn.ground_truth]
         inputs: Any = trajectory.environments, trajectory.config, calls
         # Version 2 of the format does not depend on which objects are shared.
         key = sha256(marshal.dumps(inputs, 2)).digest() if any(inputs) else b""
@@ -372,12 +373,15 @@ class PlayedTruths:
             if not template.has_worlds:
                 if len(self._played) == self._size:
                     del self._played[next(iter(self._played))]
-                self._played[key] = template, tuple(each for each in outcomes if each.calls)
+                idle = ExecutedTurn((), template.snapshot(), False, ())
+                self._played[key] = template, idle, [each for each in outcomes if each.calls]
             return template, outcomes
-        template, played = self._played[key]
-        ready, last = iter(played), ExecutedTurn((), template.snapshot(), False, ())
+        template, idle, played = self._played[key]
+        if not calls:
+            return template, (idle,) * len(turns)
+        ready, last = iter(played), idle
         found = []
-        for turn in trajectory.turns:
+        for turn in turns:
             last = next(ready) if turn.ground_truth else ExecutedTurn((), last.snapshot, False, ())
             found.append(last)
         return template, tuple(found)

@@ -51,9 +51,11 @@ def judge(
         return Verdict.of_single_turn(failure, NOTHING_MADE_UP, SelectionCounts(len(task.answers)))
     usual = check_call_made if task.kind in _CALL_OR_NOT else check_calls
     failure = (check or usual)(calls, task, rules)
-    documents = task.documents if calls else ()
-    offered = {get_shown_name(each.name, rules): each.parameters for each in documents}
-    made_up = count_hallucinations(calls, offered, fits=task.kind is not ComparisonKind.IRRELEVANCE)
+    made_up, offered = NOTHING_MADE_UP, {}
+    if calls:
+        offered = {get_shown_name(each.name, rules): each.parameters for each in task.documents}
+        fitting = task.kind is not ComparisonKind.IRRELEVANCE
+        made_up = count_hallucinations(calls, offered, fits=fitting)
     # The check may have compared the only call with the only answer.
     single = usual is check_calls and len(calls) == len(task.answers) == 1
     fits = failure is None if single and (failure is None or not check) else None
@@ -67,6 +69,8 @@ def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Set[str], fits: bool | None
 ) -> SelectionCounts:
     """Count the expected calls that the model made; ``fits`` is None if no result is known."""
+    if not calls and not task.answers:
+        return SelectionCounts()
     left, functions, arguments = [*calls], 0, 0
     for answer in task.answers:
         document = task.document_of(answer)

@@ -447,7 +447,7 @@ class RunFigures:
     @cached_property
     def redundancy(self) -> RedundancyFigures | None:
         """Redundant calls in passed episodes; None if no calls are recorded."""
-        return self.calls or RedundancyFigures.sum(map(RedundancyFigures.of, self.outcomes))
+        return self.calls or RedundancyFigures.sum(map(RedundancyFigures.of, self._multi_turn))
 
     @cached_property
     def rates(self) -> dict[str, GroupScore]:
