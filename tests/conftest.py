@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -15,6 +16,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
+from checkers.replies import code
 from runner.data import source_literals
 from tests.source import forget_nodes
 from trajectories import bfcl_reader, dataset
@@ -331,6 +333,16 @@ def single_turn() -> Callable[..., Trajectory]:
         return Trajectory(f"{chosen}_0", chosen, (), {}, turns, expects=expects)
 
     return make
+
+
+@pytest.fixture
+def without_grammars(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Yield the error about the libraries for Java and JavaScript, which cannot be imported."""
+    monkeypatch.setitem(sys.modules, "tree_sitter_java", None)
+    code._load_parser.cache_clear()
+    advice = "tree_sitter_java is not installed: pip install 'turnwise[languages]'"
+    yield f"Java and JavaScript: {advice}"
+    code._load_parser.cache_clear()
 
 
 def single_turn_question(category: str) -> dict[str, Any]:

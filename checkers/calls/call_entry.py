@@ -32,13 +32,6 @@ class UnjudgeableEntry(Exception):
     """An entry without a verdict because of an error in its data."""
 
 
-class MissingGrammar(Exception):
-    """A missing library for parsing Java or JavaScript."""
-
-    def __init__(self, library: str) -> None:
-        super().__init__(f"{library} is not installed: pip install 'turnwise[languages]'")
-
-
 class Language(StrEnum):
     """Language of function documents and calls."""
 

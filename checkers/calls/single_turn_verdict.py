@@ -40,7 +40,7 @@ def judge(
 
     Raises:
         UnjudgeableEntry: The entry's data allow no verdict.
-        MissingGrammar: The libraries for Java and JavaScript are not installed.
+        DataError: The libraries for Java and JavaScript are not installed.
     """
     rules = EntryRules(task.language, profile.calls, mode == "fc")
     try:

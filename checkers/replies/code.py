@@ -12,8 +12,9 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from checkers.calls.call_entry import Language, MissingGrammar, UnreadableOutput
+from checkers.calls.call_entry import Language, UnreadableOutput
 from envs.calls import MAX_TEXT, Call
+from envs.errors import DataError
 from envs.state import cut_repr
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def parse(text: str, language: Language) -> Node:
 
     Raises:
         UnreadableOutput: The text is too long or takes too long to parse.
-        MissingGrammar: The libraries are not installed.
+        DataError: The libraries are not installed.
     """
     if len(text) > MAX_CODE:
         raise UnreadableOutput(f"the code has {len(text)} characters; the maximum is {MAX_CODE}")
@@ -69,7 +70,7 @@ def _count_misplaced(text: str) -> int:
 def require() -> None:
     """Check that the libraries for Java and JavaScript are installed.
 
-    Raises MissingGrammar if a library is missing.
+    Raises DataError if a library is missing.
     """
     for language in (Language.JAVA, Language.JAVASCRIPT):
         _load_parser(language)
@@ -82,7 +83,8 @@ def _load_parser(language: Language) -> Parser:
         import tree_sitter_java
         import tree_sitter_javascript
     except ImportError as error:
-        raise MissingGrammar(error.name or "tree-sitter") from None
+        message = f"{error.name} is not installed: pip install 'turnwise[languages]'"
+        raise DataError("Java and JavaScript", message) from None
     grammar = tree_sitter_java if language is Language.JAVA else tree_sitter_javascript
     return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
 

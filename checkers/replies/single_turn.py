@@ -50,7 +50,7 @@ def read_calls(
 
     Raises:
         UnreadableOutput: The answer cannot be parsed.
-        MissingGrammar: The libraries for Java and JavaScript are not installed.
+        DataError: The libraries for Java and JavaScript are not installed.
     """
     if mode == "fc":
         as_is = rules.read_tool_calls is RuleVariant.AS_BFCL
@@ -66,7 +66,7 @@ def convert(text: str, expected: ExpectedType, language: Language, rules: CallRu
 
     Raises:
         UnjudgeableEntry: BFCL's rules apply, but BFCL does not support the expected type.
-        MissingGrammar: The libraries for Java and JavaScript are not installed.
+        DataError: The libraries for Java and JavaScript are not installed.
     """
     if rules.converters is RuleVariant.AS_BFCL:
         java, javascript = as_bfcl.java_value, as_bfcl.javascript_value

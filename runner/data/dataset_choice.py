@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from checkers.calls.call_entry import Language, MissingGrammar, UnjudgeableEntry, read_expected_type
+from checkers.calls.call_entry import Language, UnjudgeableEntry, read_expected_type
 from checkers.profile import PROFILES, STRICT, Mode, Profile
 from envs.errors import ConfigProblem, DataError, require_type, suggest_name
 from envs.lazy_modules import lazy_module
@@ -296,13 +296,8 @@ def require_languages(trajectories: Iterable[Trajectory]) -> None:
 
     Raises DataError if an entry is in Java or JavaScript and the libraries are missing.
     """
-    for trajectory in trajectories:
-        if trajectory.language != "python":
-            try:
-                return code.require()
-            except MissingGrammar as error:
-                raise DataError(trajectory.category, str(error)) from None
-    return None
+    if any(trajectory.language != "python" for trajectory in trajectories):
+        code.require()
 
 
 def report_untyped(

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from checkers.call_mistakes import count_extra_calls, count_selection
 from checkers.calls.call_comparison import EntryRules, get_shown_name
-from checkers.calls.call_entry import ComparisonKind, MissingGrammar, UnreadableOutput
+from checkers.calls.call_entry import ComparisonKind, UnreadableOutput
 from checkers.calls.single_turn_verdict import Check, inference_error, judge
 from checkers.profile import Profile
 from checkers.replies.decoding import Step
 from checkers.replies.single_turn import read_calls
 from checkers.verdict import NOTHING_MADE_UP, Verdict
-from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.episodes.entry_kinds import (
     EntryKind,
@@ -71,10 +70,7 @@ class ComparedCallsKind(EntryKind):
         task, check = make_call_entry(prepared.trajectory), self.check(prepared, profile)
         if is_error(step):
             return JudgingResult(inference_error(task, profile))
-        try:
-            return JudgingResult(judge(task, step, mode, profile, reader, check))
-        except MissingGrammar as error:
-            raise DataError(prepared.trajectory.category, str(error)) from None
+        return JudgingResult(judge(task, step, mode, profile, reader, check))
 
     def right(self, prepared: PreparedTrajectory, profile: Profile) -> RecordedAnswers:
         """Return the right answer."""
@@ -157,10 +153,7 @@ def oracle_step(trajectory: Trajectory, profile: Profile) -> Step:
         UnjudgeableEntry: No verdict is possible on the entry.
         DataError: The libraries that read Java and JavaScript are not installed.
     """
-    try:
-        return example_steps.make_expected_step(make_call_entry(trajectory), profile)
-    except MissingGrammar as error:
-        raise DataError(trajectory.category, str(error)) from None
+    return example_steps.make_expected_step(make_call_entry(trajectory), profile)
 
 
 def comparisons_of(trajectory: Trajectory, profile: Profile) -> list[ResultComparisonRule]:

@@ -18,7 +18,6 @@ import pytest
 import runner
 from checkers.profile import STRICT
 from checkers.reasons import Reason
-from checkers.replies import code as grammars
 from envs import __version__
 from envs.backends.ticket import TicketAPI
 from envs.calls import parse_call
@@ -933,23 +932,19 @@ def test_the_folder_of_a_built_data_set_is_looked_for_before_the_work(turnwise, 
 
 
 def test_missing_grammars_are_told_before_the_first_entry_is_judged(
-    turnwise, monkeypatch, single_turn, write_lines, help_desk
+    turnwise, without_grammars, single_turn, write_lines, help_desk
 ):
-    monkeypatch.setitem(sys.modules, "tree_sitter", None)
-    grammars._load_parser.cache_clear()
     document = {
         "name": "f",
         "description": "",
         "parameters": {"type": "dict", "properties": {"n": {"type": "long"}}, "required": ["n"]},
     }
     path = write_lines("data.jsonl", help_desk, single_turn("java", document, {"f": {"n": [5]}}))
-    advice = "pip install 'turnwise[languages]'"
-    assert_refused(turnwise(*EVAL, "--dataset", path), "simple_java: ", advice)
+    assert_refused(turnwise(*EVAL, "--dataset", path), without_grammars)
     run = write_lines("run.json", *TRUTH_RUN[:1], {"id": "simple_java_0", "result": "f(5)"})
     for command in ("score", "table", "report"):
-        assert_refused(turnwise(command, run, "--dataset", path), "simple_java: ", advice)
-    assert_refused(turnwise("compare", run, run, "--dataset", path), "simple_java: ", advice)
-    grammars._load_parser.cache_clear()
+        assert_refused(turnwise(command, run, "--dataset", path), without_grammars)
+    assert_refused(turnwise("compare", run, run, "--dataset", path), without_grammars)
 
 
 def test_eval_needs_no_library_of_an_extra():

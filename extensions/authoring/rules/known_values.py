@@ -21,7 +21,6 @@ from checkers.calls.call_entry import (
     CallEntry,
     ComparisonKind,
     Language,
-    MissingGrammar,
     UnjudgeableEntry,
     read_expected_type,
 )
@@ -34,7 +33,6 @@ from checkers.known_values import (
     list_spoken_numbers,
 )
 from checkers.profile import PROFILES
-from envs.errors import DataError
 from envs.results import Result
 from envs.tool import Tool
 from extensions.authoring.rules import statements
@@ -186,8 +184,6 @@ def check_answers(entry: Entry) -> Iterator[Finding]:
             yield from _check_right_step(entry, task)
     except UnjudgeableEntry as error:
         yield _error(entry, "expects", str(error))
-    except MissingGrammar as error:
-        raise DataError(entry.trajectory.category, str(error)) from None
     else:
         yield from _check_values(entry, task)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -142,14 +143,12 @@ def test_a_value_that_follows_from_two_that_are_told_is_worth_knowing() -> None:
     )
 
 
-def test_a_missing_grammar_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise known_values.MissingGrammar("tree-sitter")
-
-    monkeypatch.setattr(known_values, "make_expected_step", fail)
-    trajectory = replace(entry(RIGHT))
-    with pytest.raises(DataError, match=r"simple_python: tree-sitter is not installed: pip"):
-        found(trajectory)
+def test_a_missing_grammar_is_one_line(without_grammars: str) -> None:
+    document = {**BOOK, "parameters": {"properties": {"n": {"type": "long"}}, "required": ["n"]}}
+    trajectory = entry({"table.book": {"n": [5]}}, functions=[document])
+    java = replace(trajectory.expects, language="java")
+    with pytest.raises(DataError, match=f"^{re.escape(without_grammars)}$"):
+        found(replace(trajectory, category=Category.SIMPLE_JAVA, expects=java))
 
 
 @pytest.mark.parametrize(
