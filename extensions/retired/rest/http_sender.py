@@ -273,13 +273,19 @@ def is_public(text: str) -> bool:
     if isinstance(address, IPv6Address):
         in_nat = IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None
         tunnel = address.teredo[1] if address.teredo else None
-        inner = address.ipv4_mapped or address.sixtofour or tunnel or in_nat
+        in_isatap = IPv4Address(int(address) & 0xFFFFFFFF) if _is_isatap(address) else None
+        inner = address.ipv4_mapped or address.sixtofour or tunnel or in_nat or in_isatap
     if inner is not None:
         return is_public(str(inner))
     if address in _PROTOCOLS or address == _PLATFORM:
         return False
     in_public = any(address in network for network in _PUBLIC)
     return in_public and address.is_global and not address.is_multicast
+
+
+def _is_isatap(address: IPv6Address) -> bool:
+    """Tell whether an address contains an IPv4 address by RFC 5214 (ISATAP)."""
+    return int(address) >> 32 & 0xFCFFFFFF == 0x00005EFE
 
 
 def _peer(connected: socket.socket) -> str:

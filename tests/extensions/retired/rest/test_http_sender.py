@@ -121,6 +121,8 @@ def _resolve_to(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:
         "[64:ff9b::7f00:1]",
         "[64:ff9b:1::7f00:1]",
         "[2002:7f00:1::]",
+        "[2606:4700::5efe:7f00:1]",
+        "[2606:4700::200:5efe:7f00:1]",
         "[::7f00:1]",
         "[::a9fe:a9fe]",
         "[::ffff:0:7f00:1]",
@@ -150,7 +152,10 @@ def test_network_access_covers_public_addresses_only(
 
 @pytest.mark.parametrize(
     "address",
-    ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1"],
+    [
+        *("8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1"),
+        "2606:4700::5efe:808:808",
+    ],
 )
 def test_public_addresses_are_public(address: str) -> None:
     assert is_public(address)
