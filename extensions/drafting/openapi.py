@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import count
 from math import inf
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ _MAX_FILE_PARTS = 200_000
 """Maximum number of schema parts in a file, after its references are expanded."""
 _MAX_NODES = 300_000
 """Maximum keys and values of a YAML file, after aliases and merge keys are expanded."""
+_MAX_DIGITS = 4_300
+"""Maximum characters of a number in a YAML file; Python has the same limit for decimal digits."""
 _NO_NAME = re.compile(r"[\W_]+")
 
 _READING = ("get", "head", "options", "trace")
@@ -48,7 +51,8 @@ def read_yaml(text: str, where: str) -> object:
     import yaml
 
     try:
-        loader = yaml.SafeLoader(text)
+        loader: Any = yaml.SafeLoader(text)
+        _limit_nodes(loader, where)
         node = loader.get_single_node()
         # Merge keys are written out while the value is constructed.
         if node is not None and _count_nodes(node, {}) > _MAX_NODES:
@@ -57,23 +61,51 @@ def read_yaml(text: str, where: str) -> object:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         said = " ".join(str(error).split())
         raise DataError(where, f"is not valid YAML: {said:.200}") from None
+    except (ArithmeticError, AttributeError, LookupError):
+        # PyYAML raises these errors for invalid values; they have no useful message.
+        raise DataError(where, f"is not valid YAML: {_describe_value(loader)}") from None
+
+
+def _describe_value(loader: Any) -> str:
+    """Describe the value that a YAML loader could not convert."""
+    unfinished = [*loader.recursive_objects]
+    if not unfinished:
+        return f"line {loader.line + 1}: a character code is too large"
+    node = unfinished[-1]
+    shown = repr(node.value)[:60] if isinstance(node.value, str) else f"a {node.id}"
+    return f"line {node.start_mark.line + 1}: {shown} is not a valid {node.tag.rpartition(':')[2]}"
+
+
+def _limit_nodes(loader: Any, where: str) -> None:
+    """Let a YAML loader raise DataError when it has read too many nodes."""
+    compose, numbers = loader.compose_node, count(1)
+
+    def compose_next(parent: object, index: object) -> object:
+        if next(numbers) > _MAX_NODES:
+            raise DataError(where, f"has more than {_MAX_NODES:,} keys and values; split the file")
+        return compose(parent, index)
+
+    loader.compose_node = compose_next
 
 
 def _count_nodes(node: Any, counts: dict[int, float]) -> float:
     """Count the YAML nodes inside a node; return infinity if the node contains itself.
 
-    Raises ValueError if an object has a key twice.
+    Raises ValueError if an object has a key twice, or a number is too long.
     """
     if (known := counts.get(id(node))) is not None:
         return known
     counts[id(node)] = inf
+    line = node.start_mark.line + 1
+    if node.tag.endswith((":int", ":float")) and len(node.value) > _MAX_DIGITS:
+        raise ValueError(f"the number in line {line} has more than {_MAX_DIGITS:,} characters")
     inner = node.value if isinstance(node.value, list) else []
-    keys = [(key.tag, str(key.value)) for key, _ in inner] if node.id == "mapping" else []
-    for (_, name), count in Counter(keys).items():
-        if count > 1:
-            raise ValueError(
-                f"the object in line {node.start_mark.line + 1} has {name!r:.60} twice"
-            )
+    pairs = inner if node.id == "mapping" else []
+    # Only scalars are compared: the text of a list would contain each alias in full.
+    keys = [(key.tag, key.value) for key, _ in pairs if key.id == "scalar"]
+    for (_, name), number in Counter(keys).items():
+        if number > 1:
+            raise ValueError(f"the object in line {line} has {name!r:.60} twice")
     below = [part for each in inner for part in (each if isinstance(each, tuple) else (each,))]
     counts[id(node)] = 1 + sum(_count_nodes(each, counts) for each in below)
     return counts[id(node)]

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from envs.errors import DataError
+from extensions.drafting import openapi
 from extensions.retrieval.corpus_files import _ErrorOutput, load_corpus
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
@@ -111,8 +112,18 @@ def test_a_file_of_no_use_is_refused(tmp_path: Path, text: str, why: str) -> Non
         ("a: &a [*a]\n", "too deep"),
         (f"b: &b {{{_MANY_KEYS}}}\nx: {{<<: [{'*b, ' * 999}*b]}}\n", "too large after aliases"),
         ("a: [.inf]\n", "must be a finite number"),
+        (f"a: 1{':59' * 2_000}\n", "the number in line 1 has more than 4,300 characters"),
+        (f"a: 1\nb: 1{':59' * 200}.5\n", r"line 2: '1:59.* is not a valid float"),
+        ("a: !!int ''\n", "line 1: '' is not a valid int"),
+        ("a:\n  b: !!bool maybe\n", "line 2: 'maybe' is not a valid bool"),
+        ("a: !!timestamp now\n", "line 1: 'now' is not a valid timestamp"),
+        ("a: !!int {=: ''}\n", "line 1: a mapping is not a valid int"),
+        ('a: "\\Uffffffff"\n', "line 1: a character code is too large"),
     ],
-    ids=["bomb", "circle", "merge keys", "infinite"],
+    ids=[
+        *("bomb", "circle", "merge keys", "infinite", "long number"),
+        *("large number", "no number", "no truth value", "no time", "mapping", "character"),
+    ],
 )
 def test_a_yaml_file_that_stands_for_too_much_is_refused(
     tmp_path: Path, text: str, why: str
@@ -121,6 +132,37 @@ def test_a_yaml_file_that_stands_for_too_much_is_refused(
     path = tmp_path / "x.yaml"
     path.write_text(text)
     with pytest.raises(DataError, match=why):
+        load_corpus(str(path), None, print)
+
+
+def test_a_yaml_file_of_many_values_is_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yaml = pytest.importorskip("yaml")
+    monkeypatch.setattr(openapi, "_MAX_NODES", 100)
+    compose, composed = yaml.SafeLoader.compose_scalar_node, []
+
+    def counted(loader: Any, anchor: object) -> Any:
+        composed.append(anchor)
+        return compose(loader, anchor)
+
+    monkeypatch.setattr(yaml.SafeLoader, "compose_scalar_node", counted)
+    path = tmp_path / "x.yaml"
+    path.write_text("a: 1\n" * 1_000)
+    with pytest.raises(DataError, match="has more than 100 keys and values; split the file"):
+        load_corpus(str(path), None, print)
+    assert len(composed) < 100
+
+
+def test_a_bomb_in_a_yaml_key_is_not_written_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yaml = pytest.importorskip("yaml")
+    # The text of a node repeats the text of each alias in it.
+    monkeypatch.setattr(yaml.Node, "__repr__", lambda _: pytest.fail("a node was written out"))
+    path = tmp_path / "x.yaml"
+    path.write_text("a: &a [x]\nb:\n  ? [*a, *a]\n  : 1\n")
+    with pytest.raises(DataError, match="found unhashable key"):
         load_corpus(str(path), None, print)
 
 
