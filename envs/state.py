@@ -289,7 +289,7 @@ def copy_lists(value: Any) -> Any:
         return value.copy() if flat else [copy_lists(member) for member in value]
     if isinstance(value, dict):
         return {name: copy_lists(member) for name, member in value.items()}
-    return value
+    return tuple(map(copy_lists, value)) if type(value) is tuple else value
 
 
 def make_encoder(

@@ -471,6 +471,17 @@ def test_the_state_keeps_no_list_of_a_call():
     assert live.snapshot().to_json() == shown
 
 
+def test_the_state_keeps_no_list_in_a_tuple_of_a_call():
+    config = {"username": "ada", "password": "x", "authenticated": True}
+    live = Session.load(["TwitterAPI"], {"TwitterAPI": config}, checks_arguments=False)
+    written = parse_call("post_tweet(content='x', tags=(['#a'], {'b': []}))")
+    assert live.call(written).ok
+    shown = live.snapshot().to_json()
+    written.kwargs["tags"][0].append("#other")
+    written.kwargs["tags"][1]["b"].append("#other")
+    assert live.snapshot().to_json() == shown
+
+
 @pytest.mark.parametrize("mark", [reads, writes])
 def test_a_function_that_sorts_its_argument_does_not_change_the_call(mark, monkeypatch):
     class Sorter(Backend):
