@@ -19,7 +19,7 @@ from extensions.viewer.run_stamps import Stamp, stamp_of
 from runner.analysis.catalog_figures import run_figures
 from runner.analysis.figures import EpisodeUsage, RequiredInfoFigures, totals_of
 from runner.records.durable_files import read_raw_lines
-from runner.records.episode_record import EpisodeRecord, upgrade_record
+from runner.records.episode_record import EpisodeRecord, InfoReport, upgrade_record
 from runner.records.json_codec import read
 from runner.records.run_catalog import CatalogRun, read_catalog_run, run_folders, update_state
 from runner.records.run_definition import DatasetReference, ModelSettings, RunDefinition
@@ -226,12 +226,20 @@ class RunIndex:
 
 
 def _usage(folder: Path) -> RunUsage | None:
+    reports: list[InfoReport] = []
+
+    def usages() -> Iterator[EpisodeUsage]:
+        for each in _episodes(folder / EPISODES_FILE):
+            if each.telling and each.outcome != "error":
+                reports.append(each.telling)
+            yield each
+
     try:
-        episodes = list(_episodes(folder / EPISODES_FILE))
+        # A run can have 100,000 episodes, so their usage is not kept in memory.
+        totals = totals_of(usages())
     except DataError:
         return None
-    totals = totals_of(episodes)
-    told = RequiredInfoFigures.of(each.telling for each in episodes if each.outcome != "error")
+    told = RequiredInfoFigures.of(reports)
     latency = totals.latency
     shares = told and {name: share for name, share in told.shares.items() if share is not None}
     return RunUsage(totals.requests, totals.cost, latency and latency.p50, shares)

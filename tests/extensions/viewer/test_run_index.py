@@ -95,6 +95,17 @@ def test_what_a_run_took_and_told_is_reckoned_the_newest_first(runs):
     assert done["mended"] == {"score": 0.5, "interval": [0.25, 0.75]}
 
 
+def test_the_usage_of_a_run_is_added_up_without_keeping_its_episodes(runs, monkeypatch):
+    add_up, given = run_index.totals_of, []
+    monkeypatch.setattr(run_index, "totals_of", lambda all_: given.append(all_) or add_up(all_))
+    index = RunIndex(runs)
+    index.refresh()
+    while index.reckon():
+        pass
+    assert given
+    assert all(iter(each) is each for each in given)
+
+
 def test_runs_of_one_history_have_one_series(tmp_path):
     for number, model in enumerate("aab"):
         write_noted(tmp_path / str(number), defining(model), [])
