@@ -188,7 +188,8 @@ class _OperationConverter:
         self._root = root
         self._left = _MAX_PARTS
         self._properties: dict[str, Any] = {}
-        self._required: list[str] = []
+        # A dict keeps the order, and finds a name among thousands.
+        self._required: dict[str, None] = {}
 
     @property
     def parts(self) -> int:
@@ -212,11 +213,14 @@ class _OperationConverter:
                     self._properties[name] = {**self._properties[name], "example": value}
         fallback = _NO_NAME.sub("_", f"{method}_{path}").strip("_")
         told = [operation.get(name) for name in ("summary", "description")]
-        required = list(dict.fromkeys(self._required))
         return {
             "name": str(operation.get("operationId") or fallback),
             "description": " ".join(text.strip() for text in told if isinstance(text, str)),
-            "parameters": {"type": "object", "properties": self._properties, "required": required},
+            "parameters": {
+                "type": "object",
+                "properties": self._properties,
+                "required": [*self._required],
+            },
         }
 
     def _take(self, parameter: Mapping[str, Any]) -> None:
@@ -229,22 +233,24 @@ class _OperationConverter:
             described = {"description": str(parameter.get("description", ""))}
             self._properties[name] = {**described, **schema, **_example_field(parameter)}
             # An operation may override a parameter of its path.
-            self._required = [each for each in self._required if each != name]
-            self._required += [name] if parameter.get("required") is True else []
+            self._required.pop(name, None)
+            if parameter.get("required") is True:
+                self._required[name] = None
 
     def _take_body(self, schema: object, is_required: bool) -> None:
         plain = self.plain(schema, _DEPTH)
         members = plain.get("properties")
         if not isinstance(members, Mapping):
             self._properties["body"] = plain
-            self._required += ["body"] if is_required else []
+            if is_required:
+                self._required["body"] = None
             return
         self._properties.update(members)
         needed = plain.get("required")
         names = (
             [name for name in needed if isinstance(name, str)] if isinstance(needed, list) else []
         )
-        self._required += [name for name in names if name in members]
+        self._required.update((name, None) for name in names if name in members)
 
     def plain(self, schema: object, depth: int) -> dict[str, Any]:
         found = _resolved(schema, self._root)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -185,6 +186,19 @@ def test_a_key_that_occurs_twice_is_refused(tmp_path: Path, name: str, text: str
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=why):
         load_corpus(str(path), None, print)
+
+
+def test_an_operation_may_have_many_required_parameters() -> None:
+    made = [
+        {"name": f"p{number}", "in": "query", "required": True, "schema": TEXT}
+        for number in range(40_000)
+    ]
+    path = {"get": {"operationId": "f", "summary": "s", "parameters": made}}
+    started = time.process_time()
+    (found,) = openapi.functions({"paths": {"/p": path}}, "x.json")
+    assert len(found.document["parameters"]["required"]) == 40_000
+    # A search through all earlier names for each name took 16 seconds.
+    assert time.process_time() - started < 5
 
 
 def test_what_is_no_corpus_is_refused(tmp_path: Path) -> None:
