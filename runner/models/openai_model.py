@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Mapping, Sequence
-from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -71,8 +70,7 @@ class OpenAIModel(Client):
             raise FatalError(f"{named} requires an API key: set {variable}{more}")
         headers = _check_headers({variable: key, **options.extra_headers})
         address = f"{url.scheme}://{url.authority}{url.path}"
-        in_address = [secrets_in_address(str(u)) for u in (url, url.with_query(url.query))]
-        secrets = (*secrets_in(headers.values()), *chain(*in_address))
+        secrets = (*secrets_in(headers.values()), *secrets_in_address(str(url)))
         advice = f"set {variable} to a valid key"
         super().__init__(Endpoint(name, address, secrets, advice), options)
         del headers[variable]

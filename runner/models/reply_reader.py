@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlencode, urlsplit
 
 from envs.calls import check_bounds
 from envs.errors import MalformedCall
@@ -45,6 +45,7 @@ UNKNOWN = Endpoint()
 _MAX_DETAIL_CHARS = 300
 _MAX_DETAIL_DEPTH = 6
 _MIN_SECRET_CHARS = 8
+_UNQUOTED = "!$'()*,/:?@"  # characters that the HTTP client sends as they are in a query
 _KEY = re.compile(r"\b(?:sk-|gsk_|hf_|xai-|pplx-|AIza|Bearer )[\w.*-]{6,}")
 _THOUGHT = re.compile(r"\s*<think>(.*?)(?:</think>\s*|\Z)", re.DOTALL)
 _END_OF_THOUGHT = "</think>"
@@ -222,12 +223,13 @@ def refused_thoughts(error: ModelError) -> frozenset[str]:
 
 
 def secrets_in_address(url: str) -> list[str]:
-    """Return the user, password and query values of an address."""
+    """Return the user, password and query values of an address, as given and as sent."""
     parts = urlsplit(url)
     user = parts.netloc.rpartition("@")[0]
-    query = [value for _, value in parse_qsl(parts.query)]
-    raw = [pair.partition("=")[2] for pair in parts.query.split("&")]
-    texts = [user, *user.split(":", 1), parts.query, *raw, *query]
+    named = parse_qsl(parts.query, keep_blank_values=True)
+    query, queries = [value for _, value in named], [parts.query, urlencode(named, safe=_UNQUOTED)]
+    raw = [pair.partition("=")[2] for pair in "&".join(queries).split("&")]
+    texts = [user, *user.split(":", 1), *queries, *raw, *query]
     return [*texts, *map(unquote, texts), *map(quote_plus, query), *map(quote, query)]
 
 

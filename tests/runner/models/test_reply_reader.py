@@ -6,10 +6,12 @@ import contextlib
 import json
 import re
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from yarl import URL
 
 from runner.models.model_types import (
     FatalError,
@@ -19,11 +21,25 @@ from runner.models.model_types import (
     RequestError,
     TransientError,
 )
-from runner.models.reply_reader import Endpoint, classify, one_line, read_completion
+from runner.models.reply_reader import (
+    Endpoint,
+    classify,
+    one_line,
+    read_completion,
+    secrets_in_address,
+)
 from runner.models.retry_wait import retry_after
 from tests.servers.shapes import SHAPES, completion, expected
 
 ENDPOINT = Endpoint("gpt-x", "http://host/v1", ("s3cret-key",), "set THE_KEY")
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=("Cs",)), min_size=8))
+def test_a_key_in_a_query_is_also_a_secret_in_the_form_in_which_it_is_sent(key: str) -> None:
+    address = f"http://host/v1?key={quote(key, safe='')}"
+    url = URL(address)
+    sent = str(url.with_query(url.query)).partition("key=")[2]
+    assert {key, sent} <= {*secrets_in_address(address)}
 
 
 @pytest.mark.parametrize("name", SHAPES)
