@@ -136,7 +136,8 @@ class LiteLLMModel(Client):
             "messages": messages,
             "num_retries": 0,
             "max_retries": 0,
-            "timeout": self._timeout,
+            # Our own timeout comes first, because litellm reports its timeout as status 408.
+            "timeout": 2 * self._timeout,
             # Without this, litellm looks for a package that it does not install.
             "_skip_mcp_handler": True,
         }

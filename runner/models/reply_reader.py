@@ -16,7 +16,6 @@ from envs.calls import check_bounds
 from envs.errors import MalformedCall
 from envs.state import cut
 from runner.models.model_types import (
-    ErrorKind,
     FatalError,
     ModelError,
     RedirectError,
@@ -81,8 +80,6 @@ _WANTS_THOUGHTS = re.compile(
 # Members with signatures of a call.
 _SIGNATURES = ("extra_content", "provider_specific_fields")
 
-_RETRIED = (408, 409, 424, 425, 429)
-_KINDS: Mapping[int, ErrorKind] = {408: "timeout", 429: "rate_limit"}
 _UNAUTHORISED = (401, 403)
 _HTTP_ERROR = re.compile(r"[45]\d\d")
 
@@ -174,11 +171,11 @@ def classify(
         return RequestError(refused, fault)
     if status == 402 or _NO_MONEY.search(known):
         return FatalError(f"{address} requires payment; add credit to the account{quote}")
-    if status in _RETRIED or status >= 500:
+    if status in (408, 409, 424, 425, 429) or status >= 500:
         name = "server error" if status >= 500 else "temporary error"
         message = f"{'rate limit' if status == 429 else name} of {address}{quote}"
         wait = retry_after(headers, f"{_find_delay(body)} {detail}")
-        return TransientError(message, wait, kind=_KINDS.get(status, "server"))
+        return TransientError(message, wait, kind="rate_limit" if status == 429 else "server")
     if status == 407:
         return FatalError(f"a proxy before {address} requires a user name and a password{quote}")
     if status in _UNAUTHORISED or _BAD_KEY.search(known):

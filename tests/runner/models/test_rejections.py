@@ -103,7 +103,7 @@ def test_more_than_the_account_may_ask_a_minute_is_the_account_s_limit(status: i
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"), [(408, "timeout"), (429, "rate_limit"), (503, "server")]
+    ("status", "kind"), [(408, "server"), (429, "rate_limit"), (503, "server")]
 )
 def test_what_passes_has_a_kind(status: int, kind: str) -> None:
     found = classify(status, {}, {})
