@@ -190,17 +190,15 @@ def _make_headers(provider: Provider, key: str, given: Mapping[str, str]) -> CIM
 
 def checked_url(text: str) -> URL:
     """Return a base URL. Raises FatalError if the URL is invalid, or has a password."""
+    shown = "***" if "@" in text else text.partition("?")[0].partition("#")[0]
     try:
         url = URL(text)
     except ValueError:
-        # The error may quote the address.
-        shown = text.partition("?")[0]
         raise FatalError(f"the base URL {shown!r:.200} is not valid") from None
     if url.user or url.password:
         raise FatalError("the base URL contains a password; pass an Authorization --header")
     if url.scheme not in ("http", "https") or not url.host:
-        shown = text.partition("?")[0]
-        raise FatalError(f"the base URL {shown!r} must be like http://localhost:8000/v1")
+        raise FatalError(f"the base URL {shown!r:.200} must be like http://localhost:8000/v1")
     return url
 
 

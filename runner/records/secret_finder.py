@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 MASK = "***"
 
+_SECRET_PARTS = re.compile(r"^([^/?#]*//)?[^/?#]*@|[?#].*", re.DOTALL)
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 # Members of a body such as stop_token or prompt_cache_key are not secret.
 _SECRET_MEMBER = re.compile(
@@ -40,9 +41,8 @@ def secrets_in_body(body: object) -> Iterator[str]:
 
 
 def redact_address(url: str) -> str:
-    """Return an address without user, password and query."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
+    """Return an address, even an invalid one, without user, password, query and fragment."""
+    return _SECRET_PARTS.sub(r"\1", url)
 
 
 def redact_body(body: Any) -> Any:
@@ -60,14 +60,13 @@ def redact_body(body: Any) -> Any:
 def redact_command(command: Sequence[str]) -> list[str]:
     """Return a command line without the secrets in its options."""
     kept: list[str] = []
-    option = ""
-    for word in command:
+    for before, word in pairwise(("", *command)):
         name, equals, value = word.partition("=")
-        if name in _OPTIONS and equals:
-            kept.append(f"{name}={_OPTIONS[name](value)}")
+        given, told = _OPTION.fullmatch(name), _OPTION.fullmatch(before)
+        if given and equals:
+            kept.append(f"{name}={_OPTIONS[given[1]](value)}")
         else:
-            kept.append(_OPTIONS[option](word) if option in _OPTIONS else word)
-        option = word
+            kept.append(_OPTIONS[told[1]](word) if told else word)
     return kept
 
 
@@ -84,4 +83,6 @@ def _body_text_without(text: str) -> str:
     return json.dumps(redact_body(body)) if [*secrets_in_body(body)] else text
 
 
-_OPTIONS = {"--base-url": redact_address, "--header": _header_without, "--body": _body_text_without}
+# Extensions have options such as --user-base-url.
+_OPTION = re.compile(r"--(?:\w+-)*(base-url|header|body)")
+_OPTIONS = {"base-url": redact_address, "header": _header_without, "body": _body_text_without}

@@ -375,8 +375,19 @@ def test_a_key_in_the_query_of_the_base_url_is_masked(server: FakeServer, key: s
     assert quote(key) not in str(caught.value)
 
 
-@pytest.mark.parametrize("url", ["localhost:8000/v1?key=hush", "http://[::1/v1?key=hushhush"])
-def test_an_invalid_base_url_is_told_without_its_query(url: str) -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "localhost:8000/v1?key=hush",
+        "http://[::1/v1?key=hushhush",
+        "http://me:hush@localhost:99999/v1",
+        "http://me:hu@hush@localhost:x/v1",
+        "http://localhost:99999/v1#hush",
+        "ftp://localhost/v1#hush",
+        "me:hush@localhost/v1",
+    ],
+)
+def test_an_invalid_base_url_is_told_without_its_secrets(url: str) -> None:
     with pytest.raises(FatalError) as caught:
         OpenAIModel("fake", RequestOptions(base_url=url))
     assert "hush" not in str(caught.value)

@@ -17,6 +17,9 @@ from runner.records.secret_finder import (
     [
         (["--base-url", "http://ann:pw@host:1/v1?key=k"], ["--base-url", "http://host:1/v1"]),
         (["--base-url=http://ann:pw@host/v1"], ["--base-url=http://host/v1"]),
+        (["--user-base-url", "http://host/v1?key=k"], ["--user-base-url", "http://host/v1"]),
+        (["--user-base-url=http://host/v1#k"], ["--user-base-url=http://host/v1"]),
+        (["--no-base-urls", "http://host/v1?key=k"], ["--no-base-urls", "http://host/v1?key=k"]),
         (["--header", "X-Api-Key=abc"], ["--header", "X-Api-Key=***"]),
         (["--header=X-Trace=on"], ["--header=X-Trace=on"]),
         (["--body", '{"api_key": "k", "n": 1}'], ["--body", '{"api_key": "***", "n": 1}']),
@@ -34,6 +37,27 @@ def test_the_secrets_of_an_address():
     assert {"ann", "p%40ss", "p@ss", "ann:p@ss", "a=1&b=x+y", "x y"} <= {*secrets_in_address(url)}
     assert redact_address(url) == "https://host/v1"
     assert not any(secrets_in_address("http://localhost:8000/v1"))
+    for separator in "&;":
+        bare = secrets_in_address(f"http://host/v1?a=1{separator}sig=k+y=={separator}token#part")
+        assert {"k+y==", "token"} <= {*bare}
+        assert not any("part" in each for each in bare)
+
+
+@pytest.mark.parametrize(
+    ("url", "kept"),
+    [
+        ("http://ann:pw@[bad/v1?key=k", "http://[bad/v1"),
+        ("http://host:x/v1#key", "http://host:x/v1"),
+        ("http://host/run/@cf/m?a\nb", "http://host/run/@cf/m"),
+        ("ann:pw@host/v1", "host/v1"),
+    ],
+)
+def test_an_invalid_address_is_kept_without_its_secrets_too(url, kept):
+    assert redact_address(url) == kept
+
+
+def test_the_secrets_of_an_invalid_address():
+    assert {"ann", "pw", "k"} <= {*secrets_in_address("http://ann:pw@[bad/v1?key=k")}
 
 
 @pytest.mark.parametrize(
