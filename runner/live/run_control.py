@@ -32,7 +32,7 @@ from runner.models.model_types import (
     ToolList,
     TransientError,
 )
-from runner.models.reply_reader import secrets_in_address
+from runner.models.reply_reader import secrets_in_addresses
 from runner.models.toolbox import FunctionNameMapping, as_tool
 from runner.records.episode_record import EpisodeRecord, Outcome, RunSpending
 from runner.records.reply_cache import ReplyCache
@@ -324,12 +324,11 @@ def secrets_of(model: ModelName, settings: Settings, environment: Mapping[str, s
     Other environment variables are ignored, because they may contain ordinary words. In a value
     such as ``Bearer abc``, the word ``abc`` alone is also a secret.
     """
-    headers = settings.extra_headers.items()
-    values = [value for name, value in headers if is_secret_header(name, value)]
+    values = [v for name, v in settings.extra_headers.items() if is_secret_header(name, v)]
     values += [value for name, value in environment.items() if _is_key(name, model)]
     alone = [word for value in values for word in value.split()[1:]]
-    server = settings.base_url or environment.get("OPENAI_BASE_URL") or ""
-    found = (*values, *alone, *secrets_in_address(server), *secrets_in_body(settings.extra_body))
+    servers = secrets_in_addresses(settings.base_url, environment)
+    found = (*values, *alone, *servers, *secrets_in_body(settings.extra_body))
     return [text for text in found if text]
 
 

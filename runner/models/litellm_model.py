@@ -17,7 +17,7 @@ from yarl import URL
 from runner.models.client import Client, check_members, known_cause, secrets_in
 from runner.models.model_types import FatalError, ModelError, Request, RequestOptions
 from runner.models.prompt_cache import is_marked, marked_messages, marked_tools
-from runner.models.reply_reader import Endpoint, classify, classify_words, secrets_in_address
+from runner.models.reply_reader import Endpoint, classify, classify_words, secrets_in_addresses
 from runner.models.transport import resolve_redirect
 
 _SECRET_VARIABLE = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH")
@@ -94,7 +94,7 @@ class LiteLLMModel(Client):
         ]
         secrets = (
             *secrets_in([*keys, *options.extra_headers.values()]),
-            *secrets_in_address(options.base_url or ""),
+            *secrets_in_addresses(options.base_url, os.environ),
         )
         advice = f"set the API key of {provider}, such as {provider.upper()}_API_KEY"
         address = (options.base_url or provider).partition("?")[0]

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlencode
 
 from envs.calls import check_bounds
 from envs.errors import MalformedCall
@@ -42,9 +42,11 @@ class Endpoint(NamedTuple):
 UNKNOWN = Endpoint()
 
 _MAX_DETAIL_CHARS = 300
+_MAX_TOKENS = 10**12
 _MAX_DETAIL_DEPTH = 6
 _MIN_SECRET_CHARS = 8
 _UNQUOTED = "!$'()*,/:?@"  # characters that the HTTP client sends as they are in a query
+_ADDRESS = re.compile("_API_BASE$|_BASE_URL$|_ENDPOINT$")
 _KEY = re.compile(r"\b(?:sk-|gsk_|hf_|xai-|pplx-|AIza|Bearer )[\w.*-]{6,}")
 _THOUGHT = re.compile(r"\s*<think>(.*?)(?:</think>\s*|\Z)", re.DOTALL)
 _END_OF_THOUGHT = "</think>"
@@ -80,7 +82,6 @@ _WANTS_THOUGHTS = re.compile(
 # Members with signatures of a call.
 _SIGNATURES = ("extra_content", "provider_specific_fields")
 
-_UNAUTHORISED = (401, 403)
 _HTTP_ERROR = re.compile(r"[45]\d\d")
 
 # The words of an error refine its status. Servers may quote names and texts of the request, so a
@@ -178,7 +179,7 @@ def classify(
         return TransientError(message, wait, kind="rate_limit" if status == 429 else "server")
     if status == 407:
         return FatalError(f"a proxy before {address} requires a user name and a password{quote}")
-    if status in _UNAUTHORISED or _BAD_KEY.search(known):
+    if status in (401, 403) or _BAD_KEY.search(known):
         return FatalError(f"{address} refuses the API key; {endpoint.key_advice}{quote}")
     if _NO_TOOLS.search(known):
         return FatalError(f"{model} does not support tools at {address}; use --mode prompt{quote}")
@@ -221,13 +222,20 @@ def refused_thoughts(error: ModelError) -> frozenset[str]:
 
 def secrets_in_address(url: str) -> list[str]:
     """Return the user, password and query values of an address, as given and as sent."""
-    parts = urlsplit(url)
-    user = parts.netloc.rpartition("@")[0]
-    named = parse_qsl(parts.query, keep_blank_values=True)
-    query, queries = [value for _, value in named], [parts.query, urlencode(named, safe=_UNQUOTED)]
-    raw = [pair.partition("=")[2] for pair in "&".join(queries).split("&")]
+    # The address may be invalid.
+    user = url.partition("//")[2].partition("/")[0].rpartition("@")[0]
+    asked = url.partition("?")[2].partition("#")[0]
+    named = parse_qsl(asked, keep_blank_values=True)
+    query, queries = [value for _, value in named], [asked, urlencode(named, safe=_UNQUOTED)]
+    raw = [pair.partition("=")[2] or pair for pair in re.split("[&;]", "&".join(queries))]
     texts = [user, *user.split(":", 1), *queries, *raw, *query]
     return [*texts, *map(unquote, texts), *map(quote_plus, query), *map(quote, query)]
+
+
+def secrets_in_addresses(url: str | None, environment: Mapping[str, str]) -> list[str]:
+    """Return the secrets of a server's address, and of addresses in environment variables."""
+    found = [value for name, value in environment.items() if _ADDRESS.search(name.upper())]
+    return [text for address in (url or "", *found) for text in secrets_in_address(address)]
 
 
 def one_line(text: str, secrets: Iterable[str] = ()) -> str:
@@ -397,9 +405,6 @@ def _read_tool_call(entry: object) -> ToolCall:
     holder = function if isinstance(function, Mapping) else entry
     name = function if isinstance(function, str) else holder.get("name")
     return ToolCall(_as_text(id) or None, _as_text(name) or "", holder.get("arguments"))
-
-
-_MAX_TOKENS = 10**12
 
 
 def _read_usage(usage: Mapping[Any, Any]) -> Usage:

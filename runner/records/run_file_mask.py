@@ -16,7 +16,7 @@ from runner.records.secret_finder import MASK
 
 _MIN_SECRET_CHARS = 8
 # In a text with calls, such a secret can only be part of a word; others may be syntax.
-_WORD = re.compile(r"[\w.+/=~ -]*")
+_WORD = re.compile(r"[\w.+/=~% -]*")
 _CONTENT = ("result", "arguments", "before", "after", "evidence")
 """Fields with JSON objects; a model can choose the keys of these objects."""
 

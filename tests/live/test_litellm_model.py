@@ -113,6 +113,16 @@ def test_an_error_is_never_a_reply(server: FakeServer, name: str, way: str) -> N
     assert "\n" not in str(caught.value)
 
 
+def test_a_key_in_the_address_of_a_variable_is_masked(
+    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOSTED_VLLM_API_BASE", f"{server.base_url}?key=querysecret777")
+    server.answer = lambda asked: as_json({"error": {"message": f"You sent {asked.path}"}}, 400)
+    with pytest.raises(ModelError, match="You sent /") as caught:
+        ask(LiteLLMModel(NAME, RequestOptions()))
+    assert "querysecret777" not in str(caught.value)
+
+
 MEANING: dict[str, type[ModelError]] = {
     **dict.fromkeys(FAULTS, TransientError),
     **dict.fromkeys(["401", "403", "404", "no-tools", "429-quota", "error200-key"], FatalError),

@@ -65,6 +65,18 @@ def test_what_a_run_was_given_is_secret():
     assert "hidden-word" in secrets_of(LiveName("m"), Settings(), server)
 
 
+@pytest.mark.parametrize(
+    "variable", ["ANTHROPIC_API_BASE", "anthropic_base_url", "AZURE_ENDPOINT", "OPENAI_BASE_URL"]
+)
+@pytest.mark.parametrize("model", ["anthropic/claude", "azure/x", "python:mine:agent"])
+def test_the_query_of_each_provider_s_address_is_secret(variable, model):
+    for host in ("host", "[bad"):
+        environment = {variable: f"http://{host}/v1?key=in-query"}
+        assert "in-query" in secrets_of(parse_model_name(model), Settings(), environment)
+    other = {"DATABASE_URL": "postgres://postgres:postgres@host?key=in-query"}
+    assert secrets_of(parse_model_name(model), Settings(), other) == []
+
+
 class Refusing:
     """A model that takes no tool with what its results are like."""
 

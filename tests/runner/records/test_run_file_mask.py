@@ -11,6 +11,7 @@ from runner.records.run_file_mask import SecretMask
 
 SECRET = "abc-DEF.12"
 CALL = '"f(1)x"y'
+QUOTED = "k%2Fe%3Dy55"
 
 
 def episode(**changed: Any) -> dict[str, Any]:
@@ -43,7 +44,7 @@ def in_steps(**changed: Any) -> dict[str, Any]:
     return {"steps": [step(), step(**changed)]}
 
 
-@pytest.mark.parametrize("secret", [SECRET, CALL])
+@pytest.mark.parametrize("secret", [SECRET, CALL, QUOTED])
 @pytest.mark.parametrize(
     ("place", "effect"),
     [
