@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from runner.analysis.figure_lines import progress_text
 from runner.analysis.figure_table import rows_of
 from runner.analysis.figures import ActCounts, GpuServerUsage, RunFigures, totals_of
 from runner.analysis.replayed_runs import (
@@ -51,7 +52,10 @@ def load_logged_run(path: Path, dataset: str | None, notify: Notify) -> LoggedRu
     settings = definition.to_json() if definition else {"model": source.name}
     settings |= {"profile": profile.name, "dataset": data.name, "dataset_sha256": data.sha256}
     tags = source.annotations.get(None, NOTHING).tags
-    metrics = dict(_metrics(_figures(source, episodes)))
+    figures = _figures(source, episodes)
+    if figures.is_unfinished:
+        notify(f"warning: the logged score is {progress_text(source.progress)} ({source.path})")
+    metrics = dict(_metrics(figures))
     return LoggedRun(source.path.name, dict(_flat(settings)), metrics, tags, page)
 
 
@@ -73,7 +77,8 @@ class _CountedEpisodes(Iterable[ReplayedEpisode]):
 def _figures(run: Run, episodes: _CountedEpisodes) -> RunFigures:
     records, planned = [*episodes.records.values()], [*episodes.entries.values()]
     totals = totals_of(records)._replace(machine=GpuServerUsage.of(run.lives, episodes.entries))
-    return RunFigures(records, planned, totals=totals if totals.requests else None)
+    usage = totals if totals.requests else None
+    return RunFigures(records, planned, totals=usage, progress=run.progress)
 
 
 def _metrics(figures: RunFigures) -> Iterator[tuple[str, float]]:
@@ -89,6 +94,9 @@ def _metrics(figures: RunFigures) -> Iterator[tuple[str, float]]:
         yield from (
             (f"{name}/{group}", value) for name, value in found.items() if value is not None
         )
+    progress = figures.progress
+    if progress is not None and progress.planned is not None:
+        yield from (("episodes/done", progress.done), ("episodes/planned", progress.planned))
     for row in rows_of([figures]):
         value = row.value(figures)
         if isinstance(value, ActCounts):

@@ -17,6 +17,7 @@ from extensions.export.transcripts import (
     tuning_transcripts,
 )
 from runner import extension
+from runner.analysis.figure_lines import progress_text
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import argument, index, option, switch
@@ -75,6 +76,9 @@ def run(options: Options) -> int:
             say(str(path))
         return DONE
     kept = [read_run(path) for path in options.runs]
+    for each in kept:
+        if unfinished := progress_text(each.progress):
+            note(f"warning: the files hold results {unfinished} ({each.path})")
     if options.format == "bfcl":
         folder = options.output or options.runs[0] / "bfcl"
         for path in export_bfcl(kept[0], folder, trial=options.trial or 0, model=options.model):

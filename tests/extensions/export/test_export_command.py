@@ -64,6 +64,19 @@ def test_bfcl_writes_the_files_of_one_trial_and_says_where(run, tmp_path, capsys
     assert [(line["id"], line["result"][0][0]) for line in lines(path)] == result
 
 
+@pytest.mark.parametrize("form", ["bfcl", "openai-messages"])
+@pytest.mark.parametrize(("planned", "warns"), [(3, False), (4, True), (None, False)])
+def test_the_files_of_an_unfinished_run_come_with_a_warning(tmp_path, capsys, form, planned, warns):
+    folder = tmp_path / "run"
+    with RunStore.create(folder, defining("org/model"), note={"episodes": planned}) as store:
+        store.put_tools("t", [LS])
+        for record in (episode("a"), episode("a", trial=1), episode("b", "failed")):
+            store.append(record)
+    assert export(folder, "--format", form, "-o", tmp_path / "out") == 0
+    told = "warning: the files hold results of 3 of 4 episodes: the run is unfinished"
+    assert (told in capsys.readouterr().err) is warns
+
+
 def test_bfcl_takes_another_name_for_the_model(run, tmp_path):
     export(run, "--format", "bfcl", "--output", tmp_path, "--model", "gpt-4o-FC")
     assert (tmp_path / "gpt-4o-FC" / "multi_turn").is_dir()

@@ -13,6 +13,7 @@ from runner.analysis import replayed_runs
 from runner.cli import main
 from runner.episodes.rejudged_episode import RejudgedMultiTurn
 from runner.records.annotations import TagsAndNote
+from runner.records.run_store import RunStore
 from tests.runner.analysis.replayed_runs import definition, record, truth_turns, write_run
 from trajectories.schema import Trajectory
 
@@ -50,6 +51,23 @@ def test_settings_scores_figures_and_report_are_logged(run: Path) -> None:
     assert found.metrics["requests/requests"] > 0
     assert all(isinstance(value, (int, float)) for value in found.metrics.values())
     assert "<title>Turnwise: a</title>" in found.report or "<!doctype html>" in found.report
+
+
+def test_an_unfinished_run_is_marked(
+    tmp_path: Path, write_lines: Callable[..., Path], folders: Trajectory
+) -> None:
+    data = write_lines("data.jsonl", folders)
+    for planned in (1, 2):
+        told: list[str] = []
+        with RunStore.create(
+            tmp_path / str(planned), definition(data), note={"episodes": planned}
+        ) as store:
+            store.append(record(data, "folders_0", truth_turns(folders)))
+        found = load_logged_run(tmp_path / str(planned), None, told.append)
+        assert (found.metrics["episodes/done"], found.metrics["episodes/planned"]) == (1, planned)
+        assert not {"episodes"} & {*found.metrics}
+        warned = [each for each in told if "is of 1 of 2 episodes: the run is unfinished" in each]
+        assert len(warned) == planned - 1
 
 
 def test_episodes_are_executed_once_and_not_kept(run: Path, monkeypatch) -> None:
