@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Literal, get_args
 
 from runner.models.model_types import ChatMessage
@@ -21,10 +22,12 @@ _DEMANDS: Mapping[str, re.Pattern[str]] = {
     demand: re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for demand, pattern in {
         "text": r"\bcontent or tool_calls\b|\bat least one content element\b|\bempty content\b"
-        r"|\b(?:contents?|text)\b.{0,60}\b(?:empty|blank|is required|non-whitespace|at least 1)\b"
+        r"|\b(?:contents?|text)\b.{0,60}\b(?:empty|blank|required|non-whitespace|at least 1)\b"
         r"|\b(?:empty|have a) text parameter\b|\bassistant\W{1,3}(?:message )?must not be empty\b",
+        "no-null": r"\bcontent\b.{0,60}\b(?:null|nil|(?:be|not) (?:a |of type )?\W?string)\b"
+        r"|\bvalid string\b.{0,60}\bcontent\b|\bnull\b.{0,60}\bcontent\b",
         "answer": r"\b(?:user|assistant)\b.{0,30}\b(?:after|follow)\b.{0,20}\btool\b"
-        r"|\bafter (?:an? )?tool\b.{0,30}\bassistant\b",
+        r"|\bafter (?:an? )?tool\b.{0,60}\bassistant\b",
         "alternate": r"\b(?:must|should|requests) (?:be )?alternat|\bconsecutive\b.{0,40}same role",
         "no-system": r"\b(?:system|developer)\W{1,3}(?:\w+\W){0,3}(?:not |un)"
         r"(?:supported|allowed|permitted|enabled)\b"
@@ -59,6 +62,8 @@ def arrange(messages: Sequence[ChatMessage], rules: Collection[str]) -> Sequence
         messages = [_with_text(message) for message in messages]
     if "answer" in rules:
         messages = list(_with_answers(messages))
+    if "no-null" in rules:
+        messages = [{**message, "content": message["content"] or ""} for message in messages]
     if "alternate" in rules:
         messages = _merged(messages)
     return messages
@@ -72,27 +77,25 @@ def _without_system(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
         return messages
     if first is None:
         others, first = [*others, {"role": "user", "content": ""}], len(others)
-    texts = [message["content"] for message in (*system, others[first])]
-    text = "\n\n".join(filter(None, texts))
+    text = "\n\n".join(filter(None, [each["content"] for each in (*system, others[first])]))
     return [*others[:first], {**others[first], "content": text}, *others[first + 1 :]]
 
 
-def _with_results(messages: Sequence[ChatMessage]) -> Iterator[Sequence[ChatMessage]]:
-    place = 0
-    while place < len(messages):
-        end = place + 1
-        while end < len(messages) and messages[end]["role"] == "tool":
-            end += 1
-        yield messages[place:end]
-        place = end
+def _with_results(messages: Sequence[ChatMessage]) -> Sequence[Sequence[ChatMessage]]:
+    groups: list[list[ChatMessage]] = []
+    for message in messages:
+        if groups and message["role"] == "tool":
+            groups[-1].append(message)
+        else:
+            groups.append([message])
+    return groups
 
 
 def _one_call_each(group: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
     message, *results = group
     calls = message.get("tool_calls") or ()
-    if len(calls) < 2:
+    if not calls:
         yield from group
-        return
     for number, call in enumerate(calls):
         own = message if number == 0 else {"role": "assistant", "content": None}
         yield {**own, "tool_calls": [call]}
@@ -109,26 +112,23 @@ def _with_text(message: ChatMessage) -> ChatMessage:
 
 def _with_answers(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
     """Insert an assistant message between tool results and a user message."""
-    before = None
-    for message in messages:
-        if before == "tool" and message["role"] == "user":
+    for before, message in pairwise(({"role": None}, *messages)):
+        if before["role"] == "tool" and message["role"] == "user":
             yield {"role": "assistant", "content": _NO_TEXT}
         yield message
-        before = message["role"]
 
 
 def _merged(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
     merged: list[ChatMessage] = []
     for message in messages:
         last = merged[-1] if merged else None
-        if last is not None and _is_text(last) and _is_text(message, last["role"]):
+        if last and _is_text(last) and _is_text(message) and last["role"] == message["role"]:
             merged[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
         else:
             merged.append(message)
     return merged
 
 
-def _is_text(message: ChatMessage, role: str | None = None) -> bool:
-    known = ("user", "assistant") if role is None else (role,)
-    has_text = isinstance(message["content"], str) and not message.get("tool_calls")
-    return message["role"] in known and has_text
+def _is_text(message: ChatMessage) -> bool:
+    is_said = message["role"] in ("user", "assistant") and not message.get("tool_calls")
+    return is_said and isinstance(message["content"], str)

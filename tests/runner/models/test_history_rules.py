@@ -43,6 +43,13 @@ def result(id: str) -> dict[str, Any]:
         ("The content field in the Message object at messages.1 is empty.", {"text"}),
         ("Invalid assistant message: content or tool_calls must be set", {"text"}),
         ("the message at position 2 with role 'assistant' must not be empty", {"text"}),
+        ("InternalError.Algo.InvalidParameter: The content field is a required field.", {"text"}),
+        ("Input should be a valid string: messages.1.content", {"no-null"}),
+        ("messages[1].content: null value is not allowed", {"no-null"}),
+        ("invalid message content type: <nil>", {"no-null"}),
+        ("'messages.2.content' must be of type string", {"no-null"}),
+        ("messages.1.content: invalid type: null, expected a string", {"no-null"}),
+        ("After a tool message, the next message must have the role assistant.", {"answer"}),
         ("Unexpected role 'user' after role 'tool'", {"answer"}),
         ("Unexpected role 'Roles.user' after role 'Roles.tool'", {"answer"}),
         ("A user message must not follow a tool message", {"answer"}),
@@ -75,6 +82,7 @@ def result(id: str) -> dict[str, Any]:
         ("Invalid 'tools': empty array.", set()),
         ("the response is too long, and the system is down", set()),
         ("maximum context length exceeded", set()),
+        ("The content of the prompt was filtered; expected no such thing", set()),
     ],
 )
 def test_a_refusal_states_what_the_server_demands(words: str, demands: set[str]) -> None:
@@ -93,6 +101,14 @@ def test_a_refusal_states_what_the_server_demands(words: str, demands: set[str])
         ),
         (["no-system"], [SYSTEM, user("Q ")], [user("Be brief.\n\nQ ")]),
         (["no-system"], [SYSTEM], [user("Be brief.")]),
+        (
+            ["no-null", "single-call"],
+            [user(), {**calls("a"), "content": "Now."}, result("a"), calls("b", "c"), says(None)],
+            [
+                *[user(), {**calls("a"), "content": "Now."}, result("a")],
+                *[{**calls("b"), "content": ""}, {**calls("c"), "content": ""}, says("")],
+            ],
+        ),
         (["alternate"], [user(), user("R"), says("A")], [user("Q\n\nR"), says("A")]),
         (
             ["single-call"],
