@@ -269,7 +269,7 @@ def _find_message(body: object, depth: int = 0) -> str:
     if depth > _MAX_DETAIL_DEPTH:
         return ""
     if isinstance(body, str):
-        looks_like_page = body.lstrip()[:1] == "<"
+        looks_like_page = re.match(r"\s*<\D", body)
         return "a web page, not an answer of the API" if looks_like_page else body
     if isinstance(body, Mapping):
         # A validator states the member that it refuses apart from the reason.

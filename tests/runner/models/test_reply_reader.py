@@ -121,6 +121,8 @@ def error(message: str, **members: object) -> dict[str, Any]:
         (425, None, TransientError, "(425)"),
         (429, error("Slow down"), TransientError, "rate limit of http://host/v1 (429): Slow down"),
         (500, "<html>oops</html>", TransientError, "http://host/v1 (500): a web page"),
+        (500, error(" <!doctype html>"), TransientError, "http://host/v1 (500): a web page"),
+        (400, error("<400> InternalError.Algo: bad"), RequestError, "(400): <400> InternalError"),
         (503, None, TransientError, "server error"),
         (529, error("Overloaded"), TransientError, "Overloaded"),
         (401, error("No key"), FatalError, "refuses the API key; set THE_KEY (401): No key"),
