@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from runner.commands.options import option
 from runner.episodes.judging import kind_of
 from runner.extension import JsonObject, RunFeature
 from runner.live.live_run import RunInputs
+from runner.live.run_control import secrets_of
 from runner.models.dialogue_user import User, UserRequest
 from runner.models.model_connection import connect
 from runner.models.model_name import ModelName, parse_model_name
@@ -22,8 +24,11 @@ from runner.models.model_types import Model, Price, Reply, Request
 from runner.models.settings import PriceList, read_price
 from runner.models.toolbox import FunctionNameMapping, as_tool, own_documents
 from runner.records.json_codec import read
+from runner.records.secret_finder import MASK
 from trajectories.jsonl import parse_value, read_text
 from trajectories.schema import Trajectory
+
+_MIN_SECRET_CHARS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,20 +106,36 @@ class UserFeature(RunFeature):
             options = replace(options, base_url=self.base_url)
         price = self.price and Price(*[dollars / 1e6 for dollars in self.price])
         options = replace(options, calling={}, price=price)
-        return TwoModels(model, connect(self.model_name, options))
+        theirs = replace(plan.settings, base_url=options.base_url)
+        secrets = secrets_of(self.model_name, theirs, os.environ)
+        return TwoModels(model, connect(self.model_name, options), secrets)
 
 
 class TwoModels:
-    """Client for two models, the agent's and the user's; they share budget, limits and cache."""
+    """Client for two models, the agent's and the user's; they share budget, limits and cache.
 
-    def __init__(self, agent: Model, user: Model) -> None:
+    Secrets of the user's server are masked in the user's answers, because the run masks only the
+    secrets of the agent's server.
+    """
+
+    def __init__(self, agent: Model, user: Model, secrets: Sequence[str] = ()) -> None:
         self._agent = agent
         self._user = user
+        known = {text for text in secrets if len(text) >= _MIN_SECRET_CHARS}
+        self._secrets = sorted(known, key=len, reverse=True)
 
     async def ask(self, request: Request) -> Reply:
         """Send a request to the agent's model or to the user's model."""
-        side = self._user if isinstance(request, UserRequest) else self._agent
-        return await side.ask(request)
+        if not isinstance(request, UserRequest):
+            return await self._agent.ask(request)
+        reply = await self._user.ask(request)
+        calls = [call._replace(arguments=self._mask(call.arguments)) for call in reply.tool_calls]
+        return reply._replace(text=self._mask(reply.text), tool_calls=tuple(calls))
+
+    def _mask(self, value: Any) -> Any:
+        for secret in self._secrets if isinstance(value, str) else ():
+            value = value.replace(secret, MASK)
+        return value
 
     async def close(self) -> None:
         """Release the connections of the agent's model and of the user's model."""

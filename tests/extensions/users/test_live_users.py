@@ -59,6 +59,30 @@ def test_a_model_plays_the_user(both, dataset, tmp_path, capsys):
     assert found["user_requests"] == 3
 
 
+def test_no_secret_of_the_user_s_server_is_kept(both, dataset, tmp_path, capsys, monkeypatch):
+    usual = both.answer
+
+    def answer(asked):
+        if asked.body["model"] != "customer":
+            return usual(asked)
+        said = f"It is number 7, by {asked.path} and {asked.headers['authorization']}."
+        return says(said)(asked)
+
+    both.answer = answer
+    monkeypatch.setenv("OPENAI_API_KEY", "keyofuser1234")
+    folder = tmp_path / "run"
+    words = command(both, dataset, folder, "--user-base-url", f"{both.base_url}?key=inquery777")
+    words += ["--reply-cache", str(tmp_path / "cache")]
+    monkeypatch.setattr("sys.argv", ["turnwise", *words])
+    main(words)
+    told = "".join(capsys.readouterr())
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    told += "".join(path.read_text(errors="replace") for path in files)
+    assert "by /v1/chat/completions?*** and Bearer ***." in told
+    assert "inquery777" not in told
+    assert "keyofuser1234" not in told
+
+
 def test_a_stopped_episode_goes_on_within_the_dialogue(both, dataset, tmp_path, capsys):
     folder = tmp_path / "run"
     assert main(command(both, dataset, folder, "--max-requests", "5")) == 5
