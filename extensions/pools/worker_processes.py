@@ -6,10 +6,11 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from os import _exit
 from threading import Thread
 from typing import Any, NamedTuple, NoReturn
@@ -52,15 +53,20 @@ class SpawnedProcess:
     """
 
     def __init__(self, work: Callable[..., None], *arguments: Any) -> None:
+        # If large arguments were part of the process, and it died before it had read them,
+        # ``start`` would wait for ever.
+        sent = ForkingPickler.dumps(arguments)
         context = get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        args = work, theirs, *arguments
-        self.process = context.Process(target=_run, args=args, daemon=True)
+        self.process = context.Process(target=_run, args=(work, theirs), daemon=True)
         try:
-            self.process.start()
+            with _hold_interrupts():
+                self.process.start()
         except OSError as error:
             raise DataError("--workers", f"a process cannot be started: {error}") from None
         theirs.close()
+        with suppress(OSError):  # reading the pipe reports a dead process
+            self.pipe.send_bytes(sent)
 
     def end(self) -> None:
         """Kill the process."""
@@ -69,11 +75,33 @@ class SpawnedProcess:
         self.pipe.close()
 
 
-def _run(work: Callable[..., None], *arguments: Any) -> None:
+@contextmanager
+def _hold_interrupts() -> Iterator[None]:
+    """Delay Ctrl-C to the end of the ``with`` block; new processes hold it back from their start.
+
+    While a process imports modules, it would print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # The start of this process would end the delay.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _run(work: Callable[..., None], pipe: Connection) -> None:
     # The parent process handles Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
-    work(*arguments)
+    try:
+        sent = pipe.recv_bytes()
+    except (EOFError, OSError):  # the parent has ended
+        return
+    work(pipe, *ForkingPickler.loads(sent))
 
 
 def _end_with_parent() -> None:

@@ -41,6 +41,28 @@ if __name__ == "__main__":
 """
 
 
+_STRANGER = """
+import sys, types
+from extensions.pools.worker_processes import SpawnedProcess
+
+module = sys.modules["only_here"] = types.ModuleType("only_here")
+exec("def work(*_): pass", vars(module))
+process = SpawnedProcess(module.work, b"x" * 1_000_000)
+try:
+    process.pipe.recv()
+except EOFError:
+    print("dead")
+"""
+
+_KILLED = """
+import os
+from extensions.pools.worker_processes import Connection, SpawnedProcess
+
+Connection.send_bytes = lambda *_: os._exit(3)
+SpawnedProcess(print, b"x" * 1_000_000)
+"""
+
+
 @cache
 def data():
     return load_embedded([Category.BASE])
@@ -224,6 +246,31 @@ def test_processes_end_with_the_one_that_started_them():
         parent.kill()
         # Output is at its end when the last process is gone that could write there.
         assert parent.communicate(timeout=60) == ("", None)
+
+
+def run_script(script):
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def test_a_process_that_dies_before_it_has_read_its_arguments_is_noticed():
+    assert run_script(_STRANGER).stdout == "dead\n"
+
+
+def test_a_process_whose_parent_ends_during_its_start_says_nothing():
+    ended = run_script(_KILLED)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (3, "", "")
+
+
+def send_back(pipe, value):
+    pipe.send(value)
+
+
+def test_a_process_holds_back_ctrl_c_from_its_start():
+    process = worker_processes.SpawnedProcess(send_back, 7)
+    os.kill(process.process.pid, signal.SIGINT)
+    assert process.pipe.recv() == 7
+    process.end()
 
 
 class FakeWorker(worker_processes._Worker):
