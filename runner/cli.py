@@ -12,14 +12,14 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from io import TextIOWrapper
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from envs import __version__
-from envs.errors import BackendFault, ConfigError, DataError, find_nearest
+from envs.errors import BackendFault, DataError, find_nearest
 from envs.lazy_modules import lazy_module
 from runner import extension
 from runner.commands import BELOW, DONE, INTERRUPTED, OVER_BUDGET, RUN_ERROR, USER_ERROR
@@ -81,11 +81,9 @@ def _leave_hung_threads(statuses: Sequence[int]) -> None:
 
     If this thread waits for input or prints, Python would abort with status 134.
     """
-    has_threads = "threading" in sys.modules
-    if statuses and has_threads and any(thread.daemon for thread in threading.enumerate()):
+    if statuses and "threading" in sys.modules and any(t.daemon for t in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError):
-                stream.flush()
+            tell("", stream)
         os._exit(statuses[0])
 
 
@@ -102,14 +100,18 @@ def _main(words: Sequence[str]) -> int:
     try:
         status = _run(words)
         sys.stdout.flush()
-    except (ConfigError, DataError) as error:
+    except SystemExit:
+        # After --help, a failing flush at the exit would be status 120.
+        tell("", sys.stdout)
+        raise
+    except DataError as error:
         return _print_error(error, USER_ERROR)
     except BackendFault as error:
         return _print_error(error, RUN_ERROR)
     except MemoryError:
         return _print_error("out of memory; use fewer --workers or entries", RUN_ERROR)
     except BrokenPipeError:
-        # The reader has closed the pipe. A failing flush at the exit would be status 120.
+        # The reader has closed the pipe.
         discard_output(sys.stdout)
         return DONE
     except OSError as error:
@@ -212,10 +214,8 @@ def _answer_without_command(words: Sequence[str], commands: Mapping[str, Command
     if rest and rest[0] == "--version":
         sys.stdout.write(f"turnwise {__version__}\n")
         return DONE
-    message = "name a command"
-    if rest:
-        near = _suggest(rest[0], family or [*commands])
-        message = error_text(f"unknown command {rest[0]}{near}")
+    near = _suggest(rest[0], family or [*commands]) if rest else ""
+    message = error_text(f"unknown command {rest[0]}{near}") if rest else "name a command"
     sys.stderr.write(f"{prog}: {message} (see {prog} --help)\n")
     return USER_ERROR
 

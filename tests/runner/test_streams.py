@@ -31,7 +31,7 @@ def test_streams_may_be_closed(closed: str) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("words", [["--help"], ["env", "tools", "TicketAPI"]])
+@pytest.mark.parametrize("words", [["--help"], ["table", "--help"], ["env", "tools", "TicketAPI"]])
 def test_a_reader_that_closes_the_pipe_is_no_failure(words: list[str]) -> None:
     # With a buffer, something is left to write at the exit.
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
