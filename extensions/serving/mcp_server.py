@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
 from typing import Any
 
@@ -152,16 +152,33 @@ def web_app(
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client over standard input and output until the input ends."""
-    async with stdio_server() as (incoming, outgoing):
-        unanswered = PendingRequests()
-        # Output that a function prints must not mix with the messages.
-        with redirect_stdout(sys.stderr):
-            await server.run(
-                IncomingStream(incoming, unanswered),
-                OutgoingStream(outgoing, unanswered),
-                server.create_initialization_options(),
-            )
+    """Serve one client over standard input and output until the input ends.
+
+    Raises OSError if standard output cannot be written.
+    """
+    failed: list[OSError] = []
+    try:
+        async with stdio_server() as (incoming, outgoing):
+            unanswered = PendingRequests()
+            # Output that a function prints must not mix with the messages.
+            with redirect_stdout(sys.stderr):
+                await server.run(
+                    IncomingStream(incoming, unanswered),
+                    OutgoingStream(outgoing, unanswered),
+                    server.create_initialization_options(),
+                )
+    except* OSError as group:
+        failed += _errors_in(group)
+    if failed:
+        raise failed[0]
+
+
+def _errors_in(group: ExceptionGroup[OSError]) -> Iterator[OSError]:
+    for error in group.exceptions:
+        if isinstance(error, ExceptionGroup):
+            yield from _errors_in(error)
+        else:
+            yield error
 
 
 class _McpEndpoint:

@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from mcp import Client, StdioServerParameters
@@ -115,6 +115,33 @@ def test_input_that_ends_is_answered_to_its_end() -> None:
     )
     assert done.returncode == 0
     assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == list(range(1, 202))
+
+
+@pytest.mark.parametrize(
+    ("reader", "status", "said"),
+    [("/dev/full", 2, ["turnwise: standard output: No space left on device"]), (None, 0, [])],
+)
+def test_output_that_cannot_be_written_ends_it_without_a_trace(
+    reader: str | None, status: int, said: list[str]
+) -> None:
+    with open(reader, "wb") if reader else closed_pipe() as output:
+        done = subprocess.run(
+            [*COMMAND, "TicketAPI"],
+            input=hello() + b"\n",
+            stdout=output,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == status
+    assert done.stderr.decode().splitlines()[1:] == said
+
+
+def closed_pipe() -> BinaryIO:
+    """Return the end of a pipe that nobody reads."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    return os.fdopen(writer, "wb")
 
 
 @pytest.mark.slow
