@@ -11,11 +11,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from errno import EINVAL, ELOOP, ENOENT
+from errno import EINVAL, ELOOP, EMFILE, ENOENT
 from io import TextIOWrapper
 from pathlib import Path
 from stat import S_ISREG
-from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
 
 from envs.errors import DataError
@@ -56,12 +55,7 @@ class LockedFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -73,6 +67,13 @@ class LineFile:
         with report_write_errors(path):
             # Unbuffered, so that one system call appends a line.
             self._file = open(path, "a+b", buffering=0, opener=_unlinked)  # noqa: SIM115
+
+    def lock(self) -> None:
+        """Lock the file until it is closed, in case that the folder's lock is deleted."""
+        import fcntl
+
+        with report_write_errors(self._path):
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def mended(self) -> Iterator[FileLine]:
         """Yield the whole lines, then remove an unfinished last line from the file."""
@@ -103,8 +104,12 @@ class LineFile:
         """Sync all lines to disk. Raises DataError if the disk cannot store the lines."""
         with report_write_errors(self._path):
             os.fsync(self._file.fileno())
-            if not self._path.exists():
+            if not self.is_in_place():
                 raise FileNotFoundError(ENOENT, "the file was moved or deleted during the run")
+
+    def is_in_place(self) -> bool:
+        """Tell whether the path still leads to this file, and not to another run's file."""
+        return self._path.exists() and os.path.samefile(self._path, self._file.fileno())
 
     def close(self) -> None:
         """Close the file."""
@@ -231,10 +236,11 @@ def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
             continue
         where = f"{path}:{number}"
         try:
-            text = _decoded(raw, where)
-            value = parse_object(text, where, unique=False)
+            value = parse_object(raw.decode("utf-8"), where, unique=False)
         except NonFiniteNumber:
             raise
+        except UnicodeDecodeError as error:
+            damaged = DataError(where, f"is not UTF-8 text: {error.reason}")
         except DataError as error:
             damaged = error
         else:
@@ -266,13 +272,6 @@ def read_run_text(path: Path) -> str:
         return file.read()
 
 
-def _decoded(raw: bytes, where: str) -> str:
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DataError(where, f"is not UTF-8 text: {error.reason}") from None
-
-
 def unfinished_path(path: Path) -> Path:
     """Return the temporary path of an unfinished file."""
     return path.with_name(f".{path.name}.unfinished")
@@ -293,17 +292,14 @@ def lock_folder(folder: Path) -> IO[str]:
         except BlockingIOError:
             with file:
                 file.seek(0)
-                holder = file.read() or "unknown"
-            raise DataError(
-                str(folder), f"another process is writing this run (pid {holder})"
-            ) from None
+                why = f"another process is writing this run (pid {file.read() or 'unknown'})"
+            raise DataError(str(folder), why) from None
         except OSError as error:
             file.close()
             why = f"cannot be locked: {error.strerror}; use a folder on a file system with locks"
             raise DataError(str(folder), why) from None
         file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        os.write(file.fileno(), str(os.getpid()).encode())
     return file
 
 
@@ -350,8 +346,12 @@ def report_write_errors(path: Path) -> Iterator[None]:
 
 
 def _name_obstacle(error: OSError) -> str | None:
-    """Describe the file or broken link that blocks a new folder, if any."""
+    """Describe the limit, process, file or broken link that is in the way, if any."""
     place = error.filename
+    if error.errno == EMFILE:
+        return f"{error.strerror}; raise the limit (ulimit -n) or lower --concurrency"
+    if isinstance(error, BlockingIOError):
+        return "another process is writing this run"
     if not isinstance(error, FileExistsError):
         return None
     if os.path.islink(place):

@@ -147,6 +147,7 @@ class RunStore(LockedFolder):
             opened.callback(self._tools.close)
             self._episodes = LineFile(folder / EPISODES_FILE)
             opened.callback(lambda: self._episodes.close())
+            self._episodes.lock()
             opened.callback(self._close_steps)
             self._load()
             sync_folder(folder)
@@ -256,6 +257,8 @@ class RunStore(LockedFolder):
 
         Raises DataError if the file cannot be written.
         """
+        if not self._episodes.is_in_place():
+            return
         file = LineFile(self.folder / LIVES_FILE)
         for _ in file.mended():
             pass
@@ -264,8 +267,7 @@ class RunStore(LockedFolder):
 
     def underway(self, key: Key) -> list[ResumableStep]:
         """Return the answers of an unfinished episode, in order."""
-        kept = self._underway.get(key, ())
-        lines = map(json.loads, map(self._read_answer, kept))
+        lines = map(json.loads, map(self._read_answer, self._underway.get(key, ())))
         return [read(ResumableStep, line, UNDERWAY_FILE) for line in lines]
 
     def supersede(self, keys: Collection[Key], *, go_on: bool = False) -> None:
@@ -289,6 +291,7 @@ class RunStore(LockedFolder):
         write_whole(path, (line.raw for line in read_lines(path) if _key(line) not in keys))
         self._episodes.close()
         self._episodes = LineFile(path)
+        self._episodes.lock()
         for key in keys:
             del self._done[key]
         with report_write_errors(superseded):
@@ -386,7 +389,7 @@ class RunStore(LockedFolder):
 
     def _leave_underway(self) -> None:
         with suppress(WriteError):
-            if self._steps is not None or self.spent != RunSpending():
+            if self._episodes.is_in_place() and (self._steps or self.spent != RunSpending()):
                 self._write_underway()
 
     def _finish_superseding(self) -> None:
@@ -462,10 +465,8 @@ def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> N
         if _meant(path, a, then) != _meant(path, b, now)
     ]
     if changes:
-        how = "use the same options, or start a new run"
-        raise DataError(
-            str(folder), f"the run started with other settings: {'; '.join(changes)}; {how}"
-        )
+        why = f"the run started with other settings: {'; '.join(changes)}"
+        raise DataError(str(folder), f"{why}; use the same options, or start a new run")
 
 
 def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
@@ -475,8 +476,7 @@ def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
     if path == "settings.base_url" and isinstance(value, str):
         return server_meant(value)
     if path == "settings.function_docs" and value is None:
-        name = definition["dataset"]["name"]
-        return "bfcl" if name.partition(":")[0] == "bfcl" else "own"
+        return "bfcl" if definition["dataset"]["name"].partition(":")[0] == "bfcl" else "own"
     return value
 
 

@@ -21,6 +21,7 @@ from runner.records.durable_files import (
     read_lines,
     read_raw_lines,
     read_run_text,
+    report_write_errors,
     unfinished_path,
     write_files,
     write_whole,
@@ -294,3 +295,12 @@ def test_a_lone_surrogate_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"out: cannot be written: '\\udc80' is a lone surrogate"):
         put(tmp_path / "out", "ab\udc80c")
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_limit_of_open_files_is_said_with_its_remedy(tmp_path):
+    with pytest.raises(DataError) as caught, report_write_errors(tmp_path):
+        raise OSError(errno.EMFILE, "Too many open files")
+    assert str(caught.value) == (
+        f"{tmp_path}: cannot be written: Too many open files; raise the limit (ulimit -n) "
+        "or lower --concurrency"
+    )

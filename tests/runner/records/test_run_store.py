@@ -24,6 +24,7 @@ from runner.records.episode_record import (
     EpisodeRecord,
     ReplyRecord,
     ResumableStep,
+    RunSegment,
     RunSpending,
     TurnEnd,
 )
@@ -466,6 +467,19 @@ def test_a_second_store_in_the_same_process_is_refused_too(folder):
         pytest.raises(DataError, match=rf"\(pid {os.getpid()}\)"),
     ):
         RunStore.resume(folder, DEFINITION)
+
+
+@pytest.mark.parametrize("superseded", [[], [("a", 0)]])
+def test_a_deleted_lock_lets_no_second_process_write(folder, superseded):
+    written(folder, record("a", outcome="error"))
+    with RunStore.resume(folder, DEFINITION) as store:
+        store.supersede(superseded)
+        (folder / "lock").unlink()
+        with pytest.raises(DataError, match="another process is writing this run"):
+            RunStore.resume(folder, DEFINITION)
+        store.append(record("b"))
+    with RunStore.resume(folder, DEFINITION) as store:
+        assert ("b", 0) in store.done
 
 
 def test_a_refusal_leaves_the_folder_to_others(folder):
@@ -1078,6 +1092,28 @@ def test_a_disk_that_does_not_take_what_was_written_is_reported(folder, monkeypa
     monkeypatch.undo()
     with RunStore.resume(folder, DEFINITION) as store:
         assert [*store.done] == [("a", 0)]
+
+
+def test_a_moved_run_writes_nothing_where_it_was(folder, tmp_path):
+    store = RunStore.create(folder, DEFINITION)
+    store.put_step(answer("a", 1), RunSpending(1))
+    folder.rename(tmp_path / "moved")
+    written(folder, record("b"))
+    before = contents(folder)
+    store.put_life(RunSegment(1.0, 1, None))
+    with pytest.raises(DataError, match="was moved or deleted during the run"):
+        store.close()
+    assert contents(folder) == before
+    assert underway(tmp_path / "moved", ("a", 0)) == ([[1]], RunSpending(1))
+
+
+def test_a_deleted_run_stays_deleted(folder):
+    store = RunStore.create(folder, DEFINITION)
+    store.put_step(answer("a", 1), RunSpending(1))
+    shutil.rmtree(folder)
+    with pytest.raises(DataError, match="was moved or deleted during the run"):
+        store.close()
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("episodes", [0, 20])
