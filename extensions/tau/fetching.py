@@ -28,6 +28,8 @@ VARIABLE = "TURNWISE_TAU2"
 """Environment variable with the path of a checkout, which is used instead of the cache."""
 _URL = "https://codeload.github.com/sierra-research/tau2-bench/tar.gz/{revision}"
 _TIMEOUT_SECONDS = 120
+_MAX_TOTAL_BYTES = 4 * MAX_BYTES
+"""Maximum size of all stored files."""
 _SUFFIXES = (".json", ".toml", ".md", ".gz")
 _COUNTS = {
     "airline": {"flights": 300, "users": 500, "reservations": 2000},
@@ -157,12 +159,20 @@ def _download() -> bytes:
 
 
 def _store(members: Iterator[tuple[str, bytes]], target: Path) -> None:
-    """Write the files of the three domains and of the user simulator."""
+    """Write the files of the three domains and of the user simulator.
+
+    Raises DataError if the files are too large.
+    """
+    total = 0
     for name, content in members:
         *_, folder, file = ("", "", *PurePosixPath(name).parts)
         if file.endswith(_SUFFIXES) and folder in (*DOMAINS, "user_simulator"):
             if "src" in PurePosixPath(name).parts:
                 continue
+            total += len(content)
+            if total > _MAX_TOTAL_BYTES:
+                message = f"the files are larger than {_MAX_TOTAL_BYTES // 1024**2} MB"
+                raise DataError("tau2", message)
             path = target / "domains" / folder / PurePosixPath(file).name
             if folder == "user_simulator":
                 path = target / folder / PurePosixPath(file).name

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from envs.errors import DataError
-from extensions.tau.documents import JsonPlace, read_file, read_json, read_lines
+from extensions.tau.documents import JsonPlace, read_file, read_json, read_lines, read_start
 from extensions.tau.tasks import DOMAINS, GoldAction, ServiceTask, read_tasks
 from extensions.tau.tool_calls import SIDES
 
@@ -17,6 +17,8 @@ JUDGED_ENDS = ("user_stop", "agent_stop")
 """Termination reasons after which a simulation is judged."""
 NAME = "results.json"
 """Result file in the folder of a run."""
+_MAX_START_BYTES = 400_000
+"""Bytes at the start of a file that identify its format."""
 
 
 class MessageCall(NamedTuple):
@@ -124,12 +126,12 @@ def is_recording(path: Path) -> bool:
     if not place.is_file() or not {".json", ".jsonl"}.intersection(place.suffixes):
         return False
     try:
-        start = read_file(place)[:4_000]
+        start = read_start(place, _MAX_START_BYTES)
     except DataError:
         return False
     if ".jsonl" in place.suffixes:
         return start.startswith('{"kind": "run"')
-    return '"info"' in start and '"environment_info"' in read_file(place)[:400_000]
+    return '"info"' in start[:4_000] and '"environment_info"' in start
 
 
 def read_recording(path: Path) -> SimulationFile:
@@ -251,7 +253,7 @@ def _read_message(node: JsonPlace) -> DialogueMessage:
 def _parse(node: JsonPlace) -> Mapping[str, Any]:
     try:
         return JsonPlace(json.loads(node.value), node.where, node.path).object()
-    except ValueError:
+    except (ValueError, RecursionError):
         node.refuse("must be an object or its JSON string")
 
 
@@ -259,7 +261,15 @@ def _flags(node: JsonPlace, name: str) -> tuple[bool, ...] | None:
     items = node.items()
     if items is None:
         return None
-    return tuple([bool(e.value if isinstance(e.value, bool) else e.object()[name]) for e in items])
+    return tuple([_read_flag(each, name) for each in items])
+
+
+def _read_flag(node: JsonPlace, name: str) -> bool:
+    if isinstance(node.value, bool):
+        return node.value
+    if name not in node.object():
+        node.member(name).refuse("must be true or false, but is missing")
+    return bool(node.member(name).value)
 
 
 def _read_reward(node: JsonPlace) -> RecordedReward:

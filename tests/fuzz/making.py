@@ -7,6 +7,7 @@ from pathlib import Path
 from extensions.export.transcripts import export_bfcl
 from runner.records.recorded_run import read_run
 from tests.conftest import bfcl_files
+from tests.fuzz.benchmark_forms import benchmark_forms
 from tests.fuzz.forms import FORMAT_1, Form, forms
 from tests.fuzz.more_forms import more_forms
 from tests.fuzz.reply_forms import reply_forms
@@ -19,4 +20,4 @@ def made(work: Path) -> dict[str, Form]:
         path = work / "bfcl" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return {**forms(work), **more_forms(work), **reply_forms()}
+    return {**forms(work), **more_forms(work), **reply_forms(), **benchmark_forms()}

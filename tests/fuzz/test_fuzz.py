@@ -20,6 +20,7 @@ NAMES = (
     *("queries", "other words", "experiment", "tokenizer", "options", "kept answers", "runs"),
     *("replies", "calls in texts", "drafts", "actions", "control bodies", "answers of services"),
     *("price table", "traces", "checks", "annotations", "generation", "extension data"),
+    *("tau2 checkout", "tau2 results"),
 )
 CHANGES = 300
 

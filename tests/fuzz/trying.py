@@ -21,7 +21,10 @@ from envs.errors import DataError
 from extensions.compression import compression
 from extensions.experiments.paraphrases import read_paraphrases
 from extensions.serving import mcp_server
+from extensions.tau import worlds
+from extensions.tau.fetching import VARIABLE
 from runner.cli import main
+from tests.fuzz.benchmark_forms import CHECKOUT
 from tests.fuzz.changes import changed
 from tests.fuzz.forms import FORMAT_1, Form
 from tests.fuzz.readers import READERS
@@ -140,11 +143,15 @@ def _ended(words: list[str], given: Path, out: Path) -> Tried:
 
 
 def _status(words: list[str], given: Path) -> int:
-    for cache in (read_paraphrases, compression.load_tokenizer):
+    for cache in (read_paraphrases, compression.load_tokenizer, worlds._read_state):
         cache.cache_clear()  # by path, and the file is another one
     if words[0] not in READERS:
         # Nothing is served, and no terminal taken: what is read is read before.
-        with mock.patch.object(mcp_server, "serve", mock.AsyncMock()):
+        tau2 = {VARIABLE: str(given / CHECKOUT)} if (given / CHECKOUT).is_dir() else {}
+        with (
+            mock.patch.object(mcp_server, "serve", mock.AsyncMock()),
+            mock.patch.dict(os.environ, tau2),
+        ):
             return main(words)
     try:
         READERS[words[0]](given)

@@ -6,6 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +34,10 @@ JsonObject = Mapping[str, Any]
 _PACKED = (".jsonl", ".jsonl.gz")
 _MAX_CHARS = 64_000_000
 """Maximum characters of a line or file."""
+_MAX_RATIO = 200
+"""Maximum characters of a packed file as a multiple of its compressed bytes; runs have about 20."""
+_MAX_SMALL_CHARS = 32_000_000
+"""Characters up to which the ratio does not matter."""
 _MAX_BEGIN_CHARS = 4096
 """Characters at the start of a file that identify its format."""
 _NO_MESSAGES = "the file has no messages, so its episode cannot be judged"
@@ -194,12 +199,18 @@ def _is_episode(path: Path) -> bool:
 
 def _lines(path: Path) -> Iterator[tuple[str, JsonObject]]:
     """Yield the objects of a packed file. Raises DataError if the file cannot be read."""
-    opened = gzip.open if path.name.endswith(".gz") else open
+    is_compressed = path.name.endswith(".gz")
+    opened = gzip.open if is_compressed else open
     try:
+        left = max(_MAX_SMALL_CHARS, _MAX_RATIO * path.stat().st_size) if is_compressed else inf
         with opened(path, "rt", encoding="utf-8") as file:
             number = 0
-            while text := file.readline(_MAX_CHARS):
+            while text := file.readline(int(min(_MAX_CHARS, left + 1))):
                 number += 1
+                left -= len(text)
+                if left < 0:
+                    message = f"is more than {_MAX_RATIO} times as large after decompression"
+                    raise DataError(str(path), f"{message}; decompress it")
                 if text.strip():
                     yield f"{path}:{number}", _parsed(text, f"{path}:{number}")
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
@@ -320,6 +331,9 @@ def _texts(
     name = line[suite]
     if name not in agentdojo_package.SUITES:
         raise TypeError(f"{name!r} is not one of {', '.join(agentdojo_package.SUITES)}")
+    for member in (user, goal, attack):
+        if not isinstance(line[member], str | (None if member != user else str)):
+            raise TypeError(f"{member} must be a string")
     return DataVersionClues(name, line[user], line[goal], line[attack], prompt, dict(injections))
 
 

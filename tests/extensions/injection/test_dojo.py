@@ -188,6 +188,9 @@ def test_a_text_of_no_version_is_refused(tmp_path: Path) -> None:
         ({"injections": {"nowhere": "x"}}, "nowhere"),
         ({"user_task": {}}, "is not a run of AgentDojo"),
         ({"attack": 5, "version": None}, "is not a run of AgentDojo"),
+        ({"attack": 5}, "attack must be a string"),
+        ({"injection_task": ["x"]}, "injection_task must be a string"),
+        ({"user_task": None}, "user_task must be a string"),
         ({"steps": [{"say": "x", "calls": [{"result": ""}]}]}, "is not a run of AgentDojo"),
     ],
 )
@@ -198,6 +201,16 @@ def test_damaged_files_give_one_line(
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("rest", [b" " * 40_000_000, b'{"a":[' + b"[]," * 12_000_000 + b"[]]}"])
+def test_a_packed_file_that_grows_a_thousandfold_is_refused(
+    rest: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "model-x.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"pipeline": "x", "texts": []}\n' + rest))
+    assert main(["score", str(path)]) == 2
+    assert "200 times as large after decompression; decompress it" in capsys.readouterr().err
 
 
 def test_recorded_runs_replay_and_compare(
