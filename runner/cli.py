@@ -98,12 +98,13 @@ def _main(words: Sequence[str]) -> int:
             # A character that the terminal cannot show must not end the run.
             stream.reconfigure(errors="backslashreplace")
     try:
-        status = _run(words)
+        try:
+            status = _run(words)
+        except SystemExit:
+            # After --help; a failing flush at the exit would be status 120.
+            sys.stdout.flush()
+            raise
         sys.stdout.flush()
-    except SystemExit:
-        # After --help, a failing flush at the exit would be status 120.
-        tell("", sys.stdout)
-        raise
     except DataError as error:
         return _print_error(error, USER_ERROR)
     except BackendFault as error:
@@ -119,6 +120,9 @@ def _main(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _print_error("interrupted", INTERRUPTED)
     except Exception as error:
+        # Before version 3.12, Python wraps an interrupt during the definition of a class.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return _print_error("interrupted", INTERRUPTED)
         bug = extension.describe_bug(error)
         if bug is None:
             raise

@@ -473,6 +473,14 @@ def test_an_interrupted_run_leaves_no_half_output(monkeypatch, turnwise, data):
     assert list(Path().iterdir()) == []
 
 
+def test_an_interrupt_while_classes_are_defined_is_no_traceback(monkeypatch, turnwise):
+    def stop(*_):
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("runner.cli.read_options", stop)
+    assert turnwise("exec") == Done(INTERRUPTED, "", "turnwise: interrupted\n")
+
+
 # eval: what is not the model's fault
 
 

@@ -54,6 +54,7 @@ def test_a_terminal_is_missed_in_one_line() -> None:
     "words",
     [
         ["exec"],
+        ["table", "--help"],
         pytest.param(["dataset", "list"], marks=pytest.mark.slow),
         pytest.param(["env", "tools", "TicketAPI"], marks=pytest.mark.slow),
     ],
