@@ -9,10 +9,12 @@ from contextlib import suppress
 from functools import partial
 from typing import ClassVar
 
+from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Footer, Input, OptionList, Static, Tree
@@ -27,6 +29,13 @@ from runner.show.terminal import escape_unprintable
 
 TERMINATED = 128 + signal.SIGTERM
 """Exit status after the signal SIGTERM."""
+MIN_COLUMNS = 20
+"""Columns that are drawn in a narrower terminal, too; a dialog in few columns has no layout and
+would be drawn again and again."""
+MAX_COLUMNS = 500
+"""Columns of a terminal that are used; drawing millions of cells takes many seconds."""
+MAX_ROWS = 250
+"""Rows of a terminal that are used."""
 PANES = """
 #heading { height: 2; text-wrap: nowrap; text-overflow: ellipsis; background: $panel; }
 #moments { width: 2fr; height: 1fr; border: none; padding: 0; scrollbar-size-vertical: 1;
@@ -104,14 +113,6 @@ class InputPrompt(ModalScreen[str | None]):
         self.dismiss(submitted.value)
 
 
-class MomentList(OptionList):
-    """List of moments."""
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the page keys if the list is too narrow to show a row."""
-        return not action.startswith("page_") or self.scrollable_content_region.width > 0
-
-
 class PaneScreen(App[None]):
     """Base screen of the debugger: heading, list, right pane, status line and key hints."""
 
@@ -130,7 +131,7 @@ class PaneScreen(App[None]):
         """Create the panes."""
         yield Static(id="heading")
         with Horizontal():
-            yield MomentList(id="moments", markup=False, compact=True)
+            yield OptionList(id="moments", markup=False, compact=True)
             with Vertical(id="right"):
                 yield from self.compose_right()
         yield Static(id="status")
@@ -143,6 +144,14 @@ class PaneScreen(App[None]):
     def draw(self, said: str = "") -> None:
         """Redraw the screen, with a message in the status line."""
         raise NotImplementedError
+
+    async def on_event(self, event: events.Event) -> None:
+        """Use the top left part of a huge terminal; in a narrow one, draw beyond its edge."""
+        if isinstance(event, events.Resize):
+            columns = min(max(event.size.width, MIN_COLUMNS), MAX_COLUMNS)
+            used = Size(columns, min(event.size.height, MAX_ROWS))
+            event = events.Resize(used, used) if used != event.size else event
+        await super().on_event(event)
 
     def on_mount(self) -> None:
         """Show the first row. The signal SIGTERM then restores the terminal."""

@@ -313,6 +313,14 @@ def test_page_keys_do_nothing_in_a_terminal_without_columns():
     assert driven(app, keys, lambda app: app.stepper.cursor, size=(1, 24)) == [0, 0]
 
 
+@pytest.mark.parametrize(
+    ("size", "used"), [((2000, 1000), (500, 250)), ((3, 24), (20, 24)), ((80, 24), (80, 24))]
+)
+def test_extreme_terminals_are_drawn_in_a_usual_size(size, used):
+    app = Debugger(examined(RECORDED), "made-up")
+    assert driven(app, ["j", "question_mark"], lambda app: app.size, size=size) == [used, used]
+
+
 def test_pasted_control_characters_are_escaped():
     keys = "j c 'ls(\x1b]0;title\x07\u202e)'"
     (value,) = walk(keys, look=lambda app: app.screen.query_one(Input).value)
