@@ -7,6 +7,7 @@ answer all requests.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,22 +22,28 @@ class PendingRequests:
     """Requests that have no answer yet."""
 
     def __init__(self) -> None:
-        self._ids: set[object] = set()
+        # A client may use an id again, although the protocol forbids it.
+        self._ids: Counter[object] = Counter()
         self._answered = asyncio.Event()
 
     def asked(self, item: object) -> None:
         """Record a request or its cancellation."""
         message = item.message if isinstance(item, SessionMessage) else None
         if isinstance(message, JSONRPCRequest):
-            self._ids.add(message.id)
+            self._ids[message.id] += 1
         elif isinstance(message, JSONRPCNotification) and message.params:
-            self._ids.discard(message.params.get("requestId"))
+            self._settle_one(message.params.get("requestId"))
 
     def given(self, item: SessionMessage) -> None:
         """Record an answer."""
         if isinstance(item.message, JSONRPCResponse | JSONRPCError):
-            self._ids.discard(item.message.id)
+            self._settle_one(item.message.id)
             self._answered.set()
+
+    def _settle_one(self, id: object) -> None:
+        if isinstance(id, (str, int)):
+            self._ids[id] -= 1
+            self._ids = +self._ids
 
     async def settle(self) -> None:
         """Wait until all requests are answered; stop if the next answer takes too long."""

@@ -8,6 +8,7 @@ the handshake. Protocol revision 2026-07-28 has no handshake, so the server refu
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, redirect_stdout
@@ -34,6 +35,7 @@ from mcp.types import (
 )
 from starlette.applications import Starlette
 from starlette.requests import Request
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
@@ -63,6 +65,8 @@ SESSION = "mcp-session-id"
 """Header that identifies the client."""
 _STOP_SECONDS = 5.0
 """An idle connection ends this long before its session."""
+_MAX_BODY_BYTES = 5_000_000
+"""Bytes of a body that are read to find its id; the MCP library accepts smaller bodies only."""
 
 
 Context = ServerRequestContext[Any, Any]
@@ -182,21 +186,78 @@ def _errors_in(group: ExceptionGroup[OSError]) -> Iterator[OSError]:
 
 
 class _McpEndpoint:
-    """MCP endpoint with a callback for the end of a session."""
+    """MCP endpoint with a callback for the end of a session.
+
+    The endpoint refuses a request whose id is in use. The MCP library would answer only one of two
+    pending requests with the same id, and the other request would wait forever.
+    """
 
     def __init__(
         self, manager: StreamableHTTPSessionManager, ended: Callable[[str], object]
     ) -> None:
         self._manager = manager
         self._ended = ended
+        self._pending: set[tuple[str, str]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = Request(scope).headers.get(SESSION)
+        if name is None or scope["method"] != "POST":
+            await self._handle(scope, receive, send)
+            return
+        messages = await _receive_body(receive)
+        id = _request_id(b"".join([message.get("body", b"") for message in messages]))
+        again = _replay(messages, receive)
+        if id is None:
+            await self._handle(scope, again, send)
+        elif (name, id) in self._pending:
+            error = {"code": INVALID_REQUEST, "message": f"The id {id:.80} is in use."}
+            refusal = JSONResponse({"jsonrpc": "2.0", "id": None, "error": error}, 409)
+            await refusal(scope, again, send)
+        else:
+            self._pending.add((name, id))
+            try:
+                await self._handle(scope, again, send)
+            finally:
+                self._pending.discard((name, id))
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def noting_end(message: Message) -> None:
             if scope["method"] == "DELETE" and message.get("status") == 200:
                 self._ended(Request(scope).headers[SESSION])
             await send(message)
 
         await self._manager.handle_request(scope, receive, noting_end)
+
+
+async def _receive_body(receive: Receive) -> list[Message]:
+    """Return the messages of a request's body, or its start if the body is large."""
+    messages: list[Message] = []
+    size = 0
+    while size <= _MAX_BODY_BYTES:
+        messages.append(await receive())
+        size += len(messages[-1].get("body", b""))
+        if not messages[-1].get("more_body", False):
+            break
+    return messages
+
+
+def _replay(messages: Sequence[Message], receive: Receive) -> Receive:
+    waiting = [*messages]
+
+    async def again() -> Message:
+        return waiting.pop(0) if waiting else await receive()
+
+    return again
+
+
+def _request_id(body: bytes) -> str | None:
+    """Return the id of a request as text; 7 and "7" are the same. None if the body has no id."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    id = message.get("id") if isinstance(message, dict) and "method" in message else None
+    return str(id) if isinstance(id, (str, int)) else None
 
 
 def _session_of(pool: SessionPool, context: Context) -> ServedSession:

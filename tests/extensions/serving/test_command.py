@@ -144,6 +144,15 @@ def closed_pipe() -> BinaryIO:
     return os.fdopen(writer, "wb")
 
 
+def test_every_request_is_answered_if_all_have_the_same_id() -> None:
+    calls = [json.dumps(json.loads(call("get_ticket", ticket_id=n)) | {"id": 7}) for n in range(9)]
+    lines = [hello().decode(), *calls, ""]
+    done = subprocess.run(
+        [*COMMAND, "TicketAPI"], input="\n".join(lines), capture_output=True, text=True, timeout=120
+    )
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, *[7] * 9]
+
+
 @pytest.mark.slow
 def test_nothing_but_messages_is_written_to_standard_output_and_the_end_is_clean() -> None:
     lines = [hello().decode(), "no message", "[" * 10_000, call("get_ticket", ticket_id=1)]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any
 
+import httpx
 import pytest
 from mcp import Client, MCPError
 
@@ -90,6 +91,36 @@ def test_an_opened_session_is_shared_by_whoever_has_its_url(serving: Serving, mo
     for title in TITLES:
         asyncio.run(create(opened["url"], title, mode=mode))
     assert tickets(serving) == [list(TITLES)]
+
+
+def test_of_pending_requests_with_the_same_id_all_are_answered_or_refused(serving: Serving) -> None:
+    async def main() -> list[int]:
+        async with httpx.AsyncClient(headers=HEADERS, timeout=20) as client:
+            about = {"protocolVersion": "2025-06-18", "capabilities": {}}
+            about["clientInfo"] = {"name": "x", "version": "1"}
+            start = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+            begun = await client.post(serving.mcp, json=start)
+            client.headers["mcp-session-id"] = begun.headers["mcp-session-id"]
+            call = {"name": "create_ticket", "arguments": {"title": "x"}}
+            asked = {"jsonrpc": "2.0", "method": "tools/call", "params": call}
+            ids = [7, "7"] * 10
+            sent = [client.post(serving.mcp, json={**asked, "id": id}) for id in ids]
+            answers = await asyncio.gather(*sent)
+            refused = [answer for answer in answers if answer.status_code == 409]
+            assert {each.json()["error"]["message"] for each in refused} == {"The id 7 is in use."}
+            last = await client.post(serving.mcp, json={**asked, "id": 7})
+            return [answer.status_code for answer in (*answers, last)]
+
+    *statuses, last = asyncio.run(main())
+    assert {*statuses} == {200, 409}
+    assert last == 200
+
+
+@pytest.mark.parametrize("id", [b"NaN", b"1e999", b"{}", b"[" * 50_000, b"1" + b"0" * 5000])
+def test_odd_ids_end_in_no_error_of_the_server(serving: Serving, id: bytes) -> None:
+    body = b'{"jsonrpc": "2.0", "method": "tools/list", "id": ' + id + b"}"
+    status, _ = post(serving, body, {**HEADERS, "mcp-session-id": "guessed"})
+    assert status in (400, 404)
 
 
 def test_a_session_that_was_never_opened_is_refused(serving: Serving) -> None:
