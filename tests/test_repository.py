@@ -90,6 +90,10 @@ ALLOWED = {
         "runner/data/bfcl_download.py",
         "subprocess",
     ): "starts the package installer to download the data",
+    (
+        "extensions/retrieval/server_relay.py",
+        "subprocess",
+    ): "starts the MCP server that the user named",
 }
 """Where one of these is used all the same, and why it is safe."""
 

@@ -33,6 +33,7 @@ from extensions.retrieval.corpus import (
     signature,
     single_turn_corpus,
 )
+from extensions.retrieval.server_relay import TOO_LARGE
 from runner.data import dataset_choice
 from runner.models.toolbox import Document
 from trajectories.jsonl import NonFiniteNumber, check_finite, parse_value, read_text
@@ -53,6 +54,12 @@ _TIMEOUT_SECONDS = 60.0
 _MAX_PAGES = 100
 _MAX_MESSAGES = 10_000
 """Maximum number of messages from an MCP server, which may also send requests of its own."""
+_MAX_TOOLS = 10_000
+"""Maximum number of tools of an MCP server."""
+_MAX_OUTPUT_BYTES = 10_000_000
+"""Maximum size of an MCP server's output, which is mostly its list of tools."""
+_RELAY = Path(__file__).with_name("server_relay.py")
+"""Program that starts a server and limits its output."""
 _MAX_NOTES = 10
 _MAX_BYTES = 20_000_000
 """Maximum size of YAML content."""
@@ -293,7 +300,8 @@ async def _request_tools(
 
     # Output that is not a message would be logged with a traceback; our own line is enough.
     logging.getLogger("mcp").addHandler(logging.NullHandler())
-    server = StdioServerParameters(command=command[0], args=[*command[1:]], env=env)
+    relay = ["-I", "-S", str(_RELAY), str(_MAX_OUTPUT_BYTES), *command]
+    server = StdioServerParameters(command=sys.executable, args=relay, env=env)
     found: list[UncheckedFunction] = []
     errors, received, cursor = _ErrorOutput(), _MessageCount(), None
     try:
@@ -306,16 +314,21 @@ async def _request_tools(
                     document = as_document(tool.model_dump(by_alias=True))
                     found.append(UncheckedFunction(name, document, reads))
                 cursor = page.next_cursor
-                if not cursor:
+                if not cursor or len(found) > _MAX_TOOLS:
                     break
     except TimeoutError:
         message = f"did not list its tools within {_TIMEOUT_SECONDS:g} seconds"
         raise DataError(f"{MCP}{name}", message + errors.close()) from None
     except Exception as error:  # any error of a foreign program
-        message = f"is not an MCP server: {received.problem or _describe(error)}"
-        raise DataError(f"{MCP}{name}", message + errors.close()) from None
+        said = errors.close()
+        message = f"is not an MCP server: {received.problem or _describe(error)}{said}"
+        if said.endswith(TOO_LARGE) and not received.problem:
+            message = f"sent more than {_MAX_OUTPUT_BYTES // 1_000_000} MB for its list of tools"
+        raise DataError(f"{MCP}{name}", message) from None
     finally:
         errors.close()
+    if len(found) > _MAX_TOOLS:
+        raise DataError(f"{MCP}{name}", f"lists more than {_MAX_TOOLS} tools")
     if cursor:
         raise DataError(f"{MCP}{name}", f"lists its tools on more than {_MAX_PAGES} pages")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -407,5 +408,59 @@ for line in sys.stdin:
 def test_a_server_that_never_ends_is_refused(tmp_path: Path, floods: bool, why: str) -> None:
     path = tmp_path / "endless.py"
     path.write_text(ENDLESS.replace("FLOODS", str(floods)), encoding="utf-8")
-    with pytest.raises(DataError, match=f"^mcp:endless: {why}$"):
+    with pytest.raises(DataError, match=f"^mcp:endless: {why}"):
         load_corpus(str(path), None, print)
+
+
+SENDER = """
+import json, sys
+
+about = {"capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["method"] == "initialize":
+        answer = {"result": {**about, "protocolVersion": asked["params"]["protocolVersion"]}}
+    elif asked["method"] == "tools/list":
+        while ENDLESS:
+            print("x" * 65536, end="", flush=True)
+        tools = [{"name": f"f{n}", "inputSchema": {"type": "object"}} for n in range(NUMBER)]
+        answer = {"result": {"tools": tools}}
+    else:
+        answer = {"error": {"code": -32601, "message": "unknown"}}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("endless", "number", "why"),
+    [
+        (True, 0, "sent more than 10 MB for its list of tools"),
+        (False, 400_000, "sent more than 10 MB for its list of tools"),
+        (False, 10_001, "lists more than 10000 tools"),
+    ],
+)
+def test_the_output_of_a_server_is_limited(
+    tmp_path: Path, endless: bool, number: int, why: str
+) -> None:
+    path = tmp_path / "large.py"
+    server = SENDER.replace("ENDLESS", str(endless)).replace("NUMBER", str(number))
+    path.write_text(server, encoding="utf-8")
+    with pytest.raises(DataError, match=f"^mcp:large: {why}$"):
+        load_corpus(str(path), None, print)
+
+
+def test_a_server_that_cannot_be_started_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "client.json"
+    path.write_text(json.dumps({"mcpServers": {"gone": {"command": "/nowhere/gone"}}}))
+    with pytest.raises(DataError, match=r"^mcp:gone: .*/nowhere/gone cannot be started: No such"):
+        load_corpus(str(path), None, print)
+
+
+def test_no_process_of_a_server_is_left_over(tmp_path: Path) -> None:
+    path = tmp_path / "stays.py"
+    start = f"import os\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+    path.write_text(start + SERVER + "\nimport time\ntime.sleep(600)\n", encoding="utf-8")
+    assert load_corpus(str(path), None, print).functions
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
