@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
 from scipy import sparse
@@ -180,7 +180,9 @@ class LayerTraining:
 
     def _resume(self, path: Path) -> None:
         found = _read(path, ("matrix", "first", "second", "steps"))
-        if any(found[name].shape != self._first.shape for name in ("matrix", "first", "second")):
+        shape = self._first.shape
+        shapes = {"matrix": shape, "first": shape, "second": shape, "steps": ()}
+        if any(found[name].shape != wanted for name, wanted in shapes.items()):
             raise DataError(
                 str(path), "is a checkpoint of a different training; start a new training"
             )
@@ -253,8 +255,16 @@ def _write(path: Path, parts: dict[str, Array]) -> None:
 
 def _read(path: Path, names: Sequence[str]) -> dict[str, Array]:
     try:
-        with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as found:
-            return {name: found[name] for name in names}
-    except (OSError, ValueError, KeyError, BadZipFile, EOFError) as error:
+        content = path.read_bytes()
+        with ZipFile(BytesIO(content)) as packed:
+            # A layer is not compressed, so a small file cannot fill the memory.
+            if sum(each.file_size for each in packed.infolist()) > len(content):
+                raise ValueError("its arrays are compressed")
+        with np.load(BytesIO(content), allow_pickle=False) as found:
+            arrays = {name: found[name] for name in names}
+        if any(array.dtype.kind not in "fi" for array in arrays.values()):
+            raise ValueError("its arrays contain no numbers")
+        return arrays
+    except Exception as error:  # a damaged archive raises errors of many types
         message = " ".join(f"{type(error).__name__}: {error}".split())
         raise DataError(str(path), f"contains no layer: {message:.200}") from None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from random import Random
 
@@ -260,6 +262,35 @@ def test_a_training_goes_on_as_it_began(tmp_path: Path) -> None:
     asked.write_text(asked.read_text().replace("petrol", "water"), encoding="utf-8")
     with pytest.raises(DataError, match=r"another definition: .*_sha256 is "):
         train(folder, "--resume")
+
+
+def compressed() -> bytes:
+    """Return an archive of few bytes that fills much memory."""
+    content = BytesIO()
+    np.savez_compressed(content, weights=np.zeros(10_000_000), rows=np.zeros(1), matrix=np.zeros(1))
+    return content.getvalue()
+
+
+def damaged_layers() -> Iterator[bytes]:
+    """Yield layers with changed bytes."""
+    content, random = BytesIO(), Random(1)
+    np.savez(content, weights=np.ones(40), rows=np.zeros(3), matrix=np.ones((3, 3)))
+    for _ in range(500):
+        changed = bytearray(content.getvalue())
+        for _ in range(3):
+            changed[random.randrange(len(changed))] = random.randrange(256)
+        yield bytes(changed)
+
+
+def test_no_damage_to_a_layer_raises_another_error(tmp_path: Path) -> None:
+    path = tmp_path / linear.FILE
+    path.write_bytes(compressed())
+    with pytest.raises(DataError, match="contains no layer: ValueError: its arrays are compressed"):
+        linear.LinearLayer.load(tmp_path)
+    for content in damaged_layers():
+        path.write_bytes(content)
+        with pytest.raises(DataError):
+            linear.LinearLayer.load(tmp_path)
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04", b"no archive"])
