@@ -116,7 +116,7 @@ def _value(given: object, kind: str) -> Any:
         return str(given)
     try:
         value = json.loads(given) if isinstance(given, str) else given
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     kinds: dict[str, Any] = {
         "number": (int, float),

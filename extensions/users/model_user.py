@@ -6,7 +6,8 @@ import json
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Self
 
-from envs.calls import Call
+from envs.calls import Call, check_bounds
+from envs.errors import MalformedCall
 from envs.results import Result
 from extensions.users.record import UserError, UserRecord
 from extensions.users.scenario import NAME, DialogueScenario
@@ -135,7 +136,8 @@ def _read_call(name: str, arguments: object) -> Call:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments or "{}")
-        except ValueError:
+            check_bounds(arguments)
+        except (ValueError, RecursionError, MalformedCall):
             arguments = {}
     given = arguments if isinstance(arguments, Mapping) else {}
     return Call(name, (), {str(key): value for key, value in given.items()})

@@ -249,6 +249,16 @@ def test_functions_as_toolbench_prints_them_are_read(tmp_path: Path) -> None:
     assert function.parameters == {"type": "object", "properties": {"max": schema}, "required": []}
 
 
+def test_a_default_that_is_nested_too_deep_is_left_out(tmp_path: Path) -> None:
+    collection = travel()
+    deep = {"name": "tags", "type": "ARRAY", "description": "Tags.", "default": "[" * 100_000}
+    collection["api_list"][0]["optional_parameters"] = [deep]
+    path = tmp_path / "deep.json"
+    path.write_text(json.dumps(collection), encoding="utf-8")
+    first, *_ = read_collection(path, "Travel").functions
+    assert "default" not in first.parameters["properties"]["tags"]
+
+
 def test_a_collection_can_be_searched(folder: Path) -> None:
     corpus = load_corpus("travel.json", None, print)
     assert len(corpus.functions) == 20
