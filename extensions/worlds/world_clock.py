@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from envs.backend import reads, writes
 from envs.calls import Call
-from envs.errors import BackendFault, ConfigProblem, InvalidArgument, Refused
+from envs.errors import BackendFault, ConfigProblem, InvalidArgument, MalformedCall, Refused
 from envs.long_context import LongContextPack
 from envs.notices import Notice
 from envs.worlds import World, WorldSession
@@ -160,8 +160,16 @@ class WorldClock(World):
         return {"now": until}
 
     def _find_problems(self, session: WorldSession) -> Iterator[ConfigProblem]:
+        if not isinstance(self.events, list | tuple):
+            yield ConfigProblem("$.WorldClock.events", "must be a list of events")
+            return
         for index, event in enumerate(self.events):
-            for path, message in find_session_problems(event, session):
+            try:
+                problems = [*find_session_problems(event, session)]
+            except (AttributeError, TypeError, ValueError, MalformedCall):
+                # A session may be loaded without a check of the config's types.
+                problems = [("", f"is not a valid event: {event!r:.80}")]
+            for path, message in problems:
                 yield ConfigProblem(f"$.WorldClock.events[{index}]{path}", message)
 
     def _settle(self, session: WorldSession, call: Call) -> None:

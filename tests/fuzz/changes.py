@@ -116,8 +116,10 @@ def _in_a_value(
 ) -> bytes:
     """Change a value in one of the JSON values that the file, or its lines, are."""
     alter = alter or _altered
+    # A single line may be a file of JSON lines.
+    indent = 1 if b"\n" in text.strip() else None
     try:
-        return _encoded(alter(json.loads(text), random), indent=1)
+        return _encoded(alter(json.loads(text), random), indent)
     except (ValueError, RecursionError):
         lines = text.split(b"\n")
     full = [index for index, line in enumerate(lines) if line.strip()]

@@ -201,6 +201,23 @@ def test_a_mistake_in_an_event_is_told_with_its_place(event, said):
     assert caught.value.problems[0].path.startswith("$.WorldClock.events[0]")
 
 
+@pytest.mark.parametrize(
+    "events",
+    [
+        *(5, "x", None, {"id": "e"}, ["x"], [None], [["x"]]),
+        [{"id": "e", "agent": "n", "does": 5}],
+        [{"id": "e", "agent": "n", "sets": ["a"]}],
+        [{"id": "e", "agent": "n", "when": "x"}],
+        [{"id": "e", "after": 5}],
+        [{"id": "e", "after": "f("}],
+    ],
+)
+def test_malformed_events_are_refused_even_if_the_config_is_not_checked(events):
+    config = {"WorldClock": {"events": events}}
+    with pytest.raises(ConfigError, match=r"WorldClock\.events.*: (must be a list|is not a valid)"):
+        Session.load(["WorldClock"], config, checks_config=False)
+
+
 def test_a_replay_shows_events_below_the_call(tmp_path, capsys):
     file = tmp_path / "shop.jsonl"
     file.write_text(json.dumps(asdict(entry(CASES[4]))) + "\n", encoding="utf-8")
