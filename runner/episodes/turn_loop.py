@@ -17,11 +17,11 @@ from envs.calls import Call
 from envs.errors import DataError, MalformedCall, Refused, require_type
 from envs.results import Result
 from envs.session import Session
+from trajectories.offered_functions import OfferedFunctions
 from trajectories.schema import Message, Trajectory
 
 if TYPE_CHECKING:  # plain judging loads no model code
     from runner.models.conversation import Observe
-    from trajectories.offered_functions import OfferedFunctions
 
 STEP_LIMIT = 20
 
@@ -64,6 +64,7 @@ class TurnLoop:
         require_type("session", session, Session, described="a Session")
         require_type("profile", profile, Profile, described="BFCL or STRICT")
         require_type("step_limit", step_limit, int, None, described="a number or None")
+        require_type("offering", offering, OfferedFunctions, None, described="OfferedFunctions")
         self._observe = observe
         self.offering = offering
         self.found: frozenset[str] = frozenset()
@@ -198,9 +199,8 @@ class TurnLoop:
             failing = outages[call.name]
             if not failing:
                 return Result.refused(Refused(f"{call.name} is out of service."))
-            failed = self._failed.get(call.name, 0)
-            if failed < failing:
-                self._failed[call.name] = failed + 1
+            self._failed[call.name] = self._failed.get(call.name, 0) + 1
+            if self._failed[call.name] <= failing:
                 return Result.refused(Refused(f"{call.name} is temporarily down. Try again."))
         if not self.offering or not isinstance(call, Call) or not self.offering.seeks(call):
             return self.session.call(call)

@@ -13,7 +13,7 @@ from checkers.profile import Mode
 from checkers.replies.decoding import Step
 from checkers.verdict import Verdict
 from envs.calls import Call
-from envs.errors import DataError, MalformedCall
+from envs.errors import DataError, MalformedCall, require_type
 from envs.lazy_modules import lazy_module
 from envs.state import ABSENT, Difference, to_json
 from runner import extension
@@ -288,11 +288,12 @@ class EpisodeRecord(NamedTuple):
         trial: int = 0,
     ) -> Self:
         """Return the record of a trajectory's verdict or error."""
+        require_type("trajectory", trajectory, Trajectory, described="a Trajectory")
+        require_type("verdict", verdict, Verdict, None, described="a Verdict or None")
         outcome: Outcome = "error" if verdict is None else "passed" if verdict.valid else "failed"
         id, category, base = trajectory.id, trajectory.category.value, trajectory.base
-        named = base == derive_base(id, category)
         made = cls(id, trial, category, outcome, verdict, error, tags=trajectory.tags)
-        return made if named else made._replace(base=base)
+        return made if base == derive_base(id, category) else made._replace(base=base)
 
     def __repr__(self) -> str:
         """Return id, trial and verdict or error, without the conversation."""
@@ -327,10 +328,9 @@ class EpisodeRecord(NamedTuple):
         """Pairs of a step and its answer message, for all steps with a stored answer."""
         found = []
         for step in self.requests:
-            message = next((m for each in self._extended if (m := each.message_of(step))), None)
-            if message is None and step.request_messages < len(self.messages):
-                message = self.messages[step.request_messages]
-            if message is not None:
+            following = self.messages[step.request_messages : step.request_messages + 1]
+            known = (*(each.message_of(step) for each in self._extended), *following)
+            if message := next(filter(None, known), None):
                 found.append(ResumableStep(self.id, self.trial, step, message))
         return found
 

@@ -108,6 +108,11 @@ WRONG = {
     "step_limit: must be a number or None, but is '9'": lambda: turnwise.TurnLoop(
         entry(), turnwise.Session.load([], {}), turnwise.STRICT, "9"
     ),
+    "offering: must be OfferedFunctions, but is 3": lambda: turnwise.TurnLoop(
+        entry(), turnwise.Session.load([], {}), turnwise.STRICT, offering=3
+    ),
+    "trajectory: must be a Trajectory, but is None": lambda: turnwise.EpisodeRecord.of(None, None),
+    "verdict: must be a Verdict or None, but is 3": lambda: turnwise.EpisodeRecord.of(entry(), 3),
     "profile: must be BFCL or STRICT, but is 'bfcl'": lambda: turn_loop("bfcl"),
     "calls: must be a list of one or more calls, but is 3": lambda: turn_loop().act(3),
     "trajectory: must be a Trajectory, but is 'a'": lambda: turnwise.load_dataset().config("a"),
