@@ -177,8 +177,8 @@ class WorkOptions(OutputOption, _ScoringOptions):
 
 def _service(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or len(port) > len("65535"):
-        raise ArgumentTypeError(f"{text!r:.200} is not HOST:PORT")
+    if not host or not port.isdecimal() or len(port) > 5 or not 0 < int(port) < 65_536:
+        raise ArgumentTypeError(f"{text!r:.200} is not HOST:PORT, with a port from 1 to 65535")
     return host.strip("[]").lower(), int(port)
 
 

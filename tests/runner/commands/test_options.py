@@ -99,6 +99,15 @@ def test_what_is_wrong_is_one_line_with_the_command_s_own_help(
     assert said.count("\n") == 1
 
 
+@pytest.mark.parametrize("port", ["0", "65536", "99999", "9" * 5_000, "-1", "1e3", ""])
+def test_a_port_that_cannot_exist_is_refused(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["eval", "--model", "oracle", "--allow-host", f"host:{port}"])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "is not HOST:PORT, with a port from 1 to 65535" in line
+
+
 def test_help_has_sections_defaults_and_an_example() -> None:
     text = build_parser(Example, "example", "An example.", "turnwise example x").format_help()
     assert "how many (default: 5)" in text
