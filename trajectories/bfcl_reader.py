@@ -183,8 +183,6 @@ def _read_scenario(
 ) -> Trajectory:
     if not isinstance(entry["initial_config"], dict):
         raise TypeError("initial_config is not an object")
-    if any(len(calls) > BOUNDS.calls_in_step for calls in truth):
-        raise ValueError(f"a turn has at most {BOUNDS.calls_in_step} calls")
     offers = entry.get("missed_function", {})
     turns = tuple(
         [
@@ -193,7 +191,7 @@ def _read_scenario(
         ]
     )
     said = [(message.role, message.content) for turn in turns for message in turn.messages]
-    _check_texts([entry["involved_classes"], *truth, *offers.values(), *said])
+    _check_texts([entry["involved_classes"], *truth, *offers.values(), *said], truth)
     return Trajectory(
         id=entry["id"],
         category=category,
@@ -210,7 +208,7 @@ def read_single_turn(entry: Mapping[str, Any], answers: Any, category: Category)
     """Return a single-turn entry; the model's calls are compared with expected calls."""
     functions, (chat,) = tuple(entry["function"]), entry["question"]
     said = read_messages(chat)
-    _check_texts([(message.role, message.content) for message in said])
+    _check_texts([(message.role, message.content) for message in said], [answers])
     return Trajectory(
         id=entry["id"],
         category=category,
@@ -249,7 +247,9 @@ def read_messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
     return tuple([Message(m["role"], m["content"]) for m in chat])
 
 
-def _check_texts(lists: Sequence[Iterable[Any]]) -> None:
+def _check_texts(lists: Sequence[Iterable[Any]], turns: Sequence[Sequence[Any]]) -> None:
+    if any(len(calls) > BOUNDS.calls_in_step for calls in turns):
+        raise ValueError(f"a turn has at most {BOUNDS.calls_in_step} calls")
     if str not in map(type, lists) and _TEXT.issuperset(map(type, chain.from_iterable(lists))):
         return
     for found in lists:

@@ -80,10 +80,10 @@ def check_turns(trajectory: Trajectory, where: str) -> None:
         raise DataError(where, "$.turns: a trajectory needs at least one turn")
     if len(trajectory.turns) > _MAX_TURNS:
         raise DataError(where, f"$.turns: a trajectory has at most {_MAX_TURNS} turns")
+    answers = trajectory.expects.answers if trajectory.expects else ()
     for index, turn in enumerate(trajectory.turns):
-        if len(turn.ground_truth) > BOUNDS.calls_in_step:
-            most = f"a turn has at most {BOUNDS.calls_in_step} calls"
-            raise DataError(where, f"$.turns[{index}].ground_truth: {most}")
+        if max(len(turn.ground_truth), len(answers)) > BOUNDS.calls_in_step:
+            raise DataError(where, f"$.turns[{index}]: has more than {BOUNDS.calls_in_step} calls")
         for position, accepted in enumerate(turn.accepts):
             call, instead = accepted.call, accepted.instead
             place = f"$.turns[{index}].accepts[{position}]"

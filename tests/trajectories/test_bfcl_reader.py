@@ -134,7 +134,10 @@ def test_an_entry_of_another_form_is_named_by_file_and_line(bfcl_folder, member,
 
 @pytest.mark.parametrize(
     ("member", "value"),
-    [("id", ...), ("id", [1]), ("ground_truth", ...), ("ground_truth", [[]] * 3)],
+    [
+        *(("id", ...), ("id", [1]), ("ground_truth", ...), ("ground_truth", [[]] * 3)),
+        ("ground_truth", [["pwd()"] * 201, []]),
+    ],
 )
 def test_an_answer_of_another_form_is_a_data_error(bfcl_folder, member, value):
     edit(bfcl_folder, 1, 1, member, value)
@@ -281,3 +284,12 @@ def test_only_the_wanted_entries_are_read(bfcl_folder):
     some = load_bfcl(bfcl_folder, [Category.BASE], ids=[id])
     assert some.trajectories == {id: whole.trajectories[id]}
     assert some.sha256 == whole.sha256
+
+
+def test_a_single_turn_entry_with_too_many_expected_calls_is_refused(bfcl_folder):
+    path = bfcl_folder / "possible_answer" / "BFCL_v4_parallel.json"
+    answer = json.loads(path.read_text(encoding="utf-8").splitlines()[0])
+    answer["ground_truth"] *= 201
+    path.write_text(f"{json.dumps(answer)}\n", encoding="utf-8")
+    with pytest.raises(DataError, match="a turn has at most 200 calls"):
+        loaded(bfcl_folder, Category.PARALLEL)

@@ -32,7 +32,16 @@ def test_a_trajectory_comes_back_from_its_json(help_desk, folders):
 def test_a_turn_with_more_calls_than_an_episode_may_make_is_refused(folders):
     entry = json.loads(json.dumps(to_json(folders)))
     entry["turns"][0]["ground_truth"] = ["pwd()"] * 201
-    with pytest.raises(DataError, match=r"turns\[0\].ground_truth: a turn has at most 200 calls"):
+    with pytest.raises(DataError, match=r"turns\[0\]: has more than 200 calls"):
+        validate(entry, WHERE)
+
+
+def test_an_entry_with_more_expected_calls_than_an_episode_may_make_is_refused(single_turn):
+    document = {"name": "f", "description": "F", "parameters": {"type": "dict", "properties": {}}}
+    entry = json.loads(json.dumps(to_json(single_turn("python", document, {"f": {}}))))
+    assert validate(entry, WHERE).known_calls == 1
+    entry["expects"]["answers"] *= 201
+    with pytest.raises(DataError, match=r"turns\[0\]: has more than 200 calls"):
         validate(entry, WHERE)
 
 
