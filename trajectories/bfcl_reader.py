@@ -191,7 +191,8 @@ def _read_scenario(
         ]
     )
     said = [(message.role, message.content) for turn in turns for message in turn.messages]
-    _check_texts([entry["involved_classes"], *truth, *offers.values(), *said], truth)
+    _check_number_of_calls(truth)
+    _check_texts([entry["involved_classes"], *truth, *offers.values(), *said])
     return Trajectory(
         id=entry["id"],
         category=category,
@@ -208,7 +209,8 @@ def read_single_turn(entry: Mapping[str, Any], answers: Any, category: Category)
     """Return a single-turn entry; the model's calls are compared with expected calls."""
     functions, (chat,) = tuple(entry["function"]), entry["question"]
     said = read_messages(chat)
-    _check_texts([(message.role, message.content) for message in said], [answers])
+    _check_number_of_calls([answers])
+    _check_texts([(message.role, message.content) for message in said])
     return Trajectory(
         id=entry["id"],
         category=category,
@@ -247,9 +249,12 @@ def read_messages(chat: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
     return tuple([Message(m["role"], m["content"]) for m in chat])
 
 
-def _check_texts(lists: Sequence[Iterable[Any]], turns: Sequence[Sequence[Any]]) -> None:
+def _check_number_of_calls(turns: Sequence[Sequence[Any]]) -> None:
     if any(len(calls) > BOUNDS.calls_in_step for calls in turns):
         raise ValueError(f"a turn has at most {BOUNDS.calls_in_step} calls")
+
+
+def _check_texts(lists: Sequence[Iterable[Any]]) -> None:
     if str not in map(type, lists) and _TEXT.issuperset(map(type, chain.from_iterable(lists))):
         return
     for found in lists:

@@ -55,8 +55,10 @@ async def listening(
         config = uvicorn.Config(
             make_app(url), log_config=None, ws="none", timeout_graceful_shutdown=1
         )
-        for name in ("uvicorn", "mcp"):
-            logging.getLogger(name).addHandler(_LOG)
+        loggers = [logging.getLogger(name) for name in ("uvicorn", "mcp")]
+        quiet = [logger for logger in loggers if _LOG not in logger.handlers]
+        for logger in quiet:
+            logger.addHandler(_LOG)
         server = _Server(config)
         running = asyncio.create_task(server.serve(sockets=[listener]))
         try:
@@ -64,6 +66,8 @@ async def listening(
         finally:
             server.should_exit = True
             await running
+            for logger in quiet:
+                logger.removeHandler(_LOG)
 
 
 def guarded(app: ASGIApp, base_url: str, token: str) -> ASGIApp:
