@@ -63,10 +63,11 @@ def test_no_secret_of_the_user_s_server_is_kept(both, dataset, tmp_path, capsys,
     usual = both.answer
 
     def answer(asked):
-        if asked.body["model"] != "customer":
+        said = sum(each["role"] == "assistant" for each in asked.body["messages"])
+        if asked.body["model"] != "customer" or said > 1:
             return usual(asked)
-        said = f"It is number 7, by {asked.path} and {asked.headers['authorization']}."
-        return says(said)(asked)
+        echo = f"{asked.path} and {asked.headers['authorization']}"
+        return says(f"It is number 7, by {echo}.")(asked)
 
     both.answer = answer
     monkeypatch.setenv("OPENAI_API_KEY", "keyofuser1234")
@@ -74,7 +75,7 @@ def test_no_secret_of_the_user_s_server_is_kept(both, dataset, tmp_path, capsys,
     words = command(both, dataset, folder, "--user-base-url", f"{both.base_url}?key=inquery777")
     words += ["--reply-cache", str(tmp_path / "cache")]
     monkeypatch.setattr("sys.argv", ["turnwise", *words])
-    main(words)
+    assert main(words) == 0
     told = "".join(capsys.readouterr())
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     told += "".join(path.read_text(errors="replace") for path in files)
