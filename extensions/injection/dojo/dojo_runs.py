@@ -332,7 +332,8 @@ def _texts(
     if name not in agentdojo_package.SUITES:
         raise TypeError(f"{name!r} is not one of {', '.join(agentdojo_package.SUITES)}")
     for member in (user, goal, attack):
-        if not isinstance(line[member], str | (None if member != user else str)):
+        is_left_out = line[member] is None and member != user
+        if not (is_left_out or isinstance(line[member], str)):
             raise TypeError(f"{member} must be a string")
     return DataVersionClues(name, line[user], line[goal], line[attack], prompt, dict(injections))
 
