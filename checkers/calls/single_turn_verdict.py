@@ -69,8 +69,6 @@ def _count_selection(
     calls: Sequence[Call], task: CallEntry, rules: EntryRules, offered: Set[str], fits: bool | None
 ) -> SelectionCounts:
     """Count the expected calls that the model made; ``fits`` is None if no result is known."""
-    if not calls and not task.answers:
-        return SelectionCounts()
     left, functions, arguments = [*calls], 0, 0
     for answer in task.answers:
         document = task.document_of(answer)
