@@ -101,7 +101,7 @@ def _main(words: Sequence[str]) -> int:
         try:
             status = _run(words)
         except SystemExit:
-            # After --help; a failing flush at the exit would be status 120.
+            # After --help, a failing flush at the exit would set the status 120.
             sys.stdout.flush()
             raise
         sys.stdout.flush()
@@ -120,7 +120,7 @@ def _main(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _print_error("interrupted", INTERRUPTED)
     except Exception as error:
-        # Before version 3.12, Python wraps an interrupt during the definition of a class.
+        # Before version 3.12, Python wraps an interrupt that occurs while a class is defined.
         if isinstance(error.__cause__, KeyboardInterrupt):
             return _print_error("interrupted", INTERRUPTED)
         bug = extension.describe_bug(error)

@@ -56,8 +56,8 @@ async def listening(
             make_app(url), log_config=None, ws="none", timeout_graceful_shutdown=1
         )
         loggers = [logging.getLogger(name) for name in ("uvicorn", "mcp")]
-        quiet = [logger for logger in loggers if _LOG not in logger.handlers]
-        for logger in quiet:
+        silent = [logger for logger in loggers if _LOG not in logger.handlers]
+        for logger in silent:
             logger.addHandler(_LOG)
         server = _Server(config)
         running = asyncio.create_task(server.serve(sockets=[listener]))
@@ -66,7 +66,7 @@ async def listening(
         finally:
             server.should_exit = True
             await running
-            for logger in quiet:
+            for logger in silent:
                 logger.removeHandler(_LOG)
 
 

@@ -69,7 +69,7 @@ class LineFile:
             self._file = open(path, "a+b", buffering=0, opener=_unlinked)  # noqa: SIM115
 
     def lock(self) -> None:
-        """Lock the file until it is closed, in case that the folder's lock is deleted."""
+        """Lock the file until it is closed; the lock of the folder may be deleted during a run."""
         import fcntl
 
         with report_write_errors(self._path):
