@@ -199,7 +199,9 @@ def test_forgotten():
 
 def test_the_plugin_makes_a_test_of_every_entry(desk: Path) -> None:
     Path("test_agent.py").write_text(STORY, encoding="utf-8")
+    # In the usual folder it would delete what earlier runs of the suite left there.
     plugin = ["-p", "turnwise.extensions.ci.pytest_plugin", "-p", "no:cacheprovider"]
+    plugin += ["--basetemp", "inner"]
     Path("test_forgotten.py").write_text(FORGOTTEN, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-v", *plugin, "--continue-on-collection-errors"]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
