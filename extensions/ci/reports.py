@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from envs.errors import DataError
 from runner.commands.options import option, switch
-from runner.records.durable_files import open_for_writing
+from runner.records.durable_files import write_output
 from runner.records.episode_record import EpisodeRecord
 from runner.show.terminal import say
 from trajectories.schema import Trajectory
@@ -38,8 +38,7 @@ def write(
 ) -> None:
     """Write the chosen reports. Raises DataError if a file cannot be written."""
     if options.junit is not None:
-        with open_for_writing(options.junit) as file:
-            file.write(junit(records, entries))
+        write_output(options.junit, [junit(records, entries)])
     if options.github:
         for line in make_annotations(records):
             say(line)

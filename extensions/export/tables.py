@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
-from io import BytesIO, StringIO
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from envs.errors import require_extra
 from envs.lazy_modules import lazy_module
-from runner.analysis.figure_lines import csv_cell
+from runner.analysis.figure_lines import csv_cell, csv_text
 from runner.analysis.frames import Row, RunFrames
 from runner.records.durable_files import write_files
 
@@ -50,9 +49,5 @@ def _encoded(form: TableFormat, rows: Sequence[Row]) -> bytes:
             file = BytesIO()
             pandas.DataFrame(plain).to_parquet(file, index=False)
             return file.getvalue()
-    lines = StringIO()
-    writer = csv.writer(lines, lineterminator="\n")
-    writer.writerow(plain[0] if plain else ())
-    for row in plain:
-        writer.writerow(csv_cell(v) if isinstance(v, str) else v for v in row.values())
-    return lines.getvalue().encode()
+    cells = [[csv_cell(v) if isinstance(v, str) else v for v in row.values()] for row in plain]
+    return csv_text([[*plain[0]] if plain else [], *cells]).encode()

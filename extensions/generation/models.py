@@ -20,7 +20,7 @@ from extensions.generation.scripted import ScriptedWriter, WriterErrorRates
 from extensions.generation.solver import Solver, make_live_solver, make_scripted_solver
 from extensions.generation.writer_questions import WriterPrompts, WriterQuestions
 from extensions.judges.judge_questions import REPORT, read_judge_prompts
-from extensions.judges.judge_setting import JudgeSetting, check_name, open_replies, report_as
+from extensions.judges.judge_setting import JudgeSetting, check_name, report_as
 from extensions.judges.judged_episode import JudgedEpisode, LabelOptions
 from extensions.judges.probes import make_probe
 from extensions.judges.vote_collection import EpisodeCase, ModelPlaceholder, VoteCount
@@ -31,7 +31,7 @@ from runner.episodes.turn_loop import STEP_LIMIT
 from runner.live.budget import Budget
 from runner.live.episode_player import ModelAnswer
 from runner.live.progress_display import ProgressDisplay
-from runner.live.run_control import limits_of, secrets_of
+from runner.live.run_control import limits_of, open_replies, secrets_of
 from runner.models.model_connection import connect, price_of
 from runner.models.model_name import LiveName, ModelName
 from runner.models.model_types import CHARACTERS_PER_TOKEN, Model, Request, Usage

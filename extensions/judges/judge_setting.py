@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from envs.errors import DataError
@@ -17,13 +16,11 @@ from extensions.judges.label_rules import Criterion
 from extensions.judges.scripted_judge import ScriptedJudge
 from extensions.judges.vote_collection import AnyJudge, LiveJudge
 from extensions.judges.votes import JudgeDefinition
-from runner.data.cache import replies_folder
-from runner.live.run_control import secrets_of
+from runner.live.run_control import open_replies, secrets_of
 from runner.live.run_settings import Settings
 from runner.models.model_connection import connect
 from runner.models.model_name import ModelName
 from runner.models.model_types import Model
-from runner.records.reply_cache import ReplyCache
 from runner.records.run_file_mask import SecretMask
 from runner.records.run_store import server_meant
 
@@ -59,7 +56,7 @@ class JudgeSetting:
         if not self.is_live:
             return ScriptedJudge.named(self.name, self.seed, by_turn=self.by_turn)
         questions = JudgeQuestions(self.prompts, self.settings.mode, criteria)
-        asked = {"model": self.name, **self.settings.of_requests(), "forced": questions.tool}
+        asked = {"model": self.name, "forced": questions.tool}
         return LiveJudge(questions, open_replies(self.settings, asked, self.secrets))
 
     def model(self, tool: str) -> Model | None:
@@ -100,16 +97,6 @@ class JudgeSetting:
         if asked["base_url"] is not None:
             asked["base_url"] = [*server_meant(asked["base_url"])]
         return JudgeDefinition(self.name, asked, self.prompts.sha256, self.show, **of)
-
-
-def open_replies(
-    settings: Settings, asked: Mapping[str, Any], secrets: SecretMask
-) -> ReplyCache | None:
-    """Return the shared reply cache, or None if the settings turn it off."""
-    if settings.reply_cache is None:
-        return None
-    folder = Path(settings.reply_cache) if settings.reply_cache else replies_folder()
-    return ReplyCache(folder, asked, secrets)
 
 
 @contextmanager

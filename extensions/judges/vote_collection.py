@@ -34,6 +34,7 @@ from extensions.judges.label_rules import (
 )
 from extensions.judges.scripted_judge import ScriptedJudge
 from extensions.judges.votes import AnyVote, PreferenceVote, Vote, VoteStore, VoteUsage
+from runner.analysis.figures import add_counts
 from runner.live.budget import Budget
 from runner.live.engine import JobEngine, RequestLimits
 from runner.live.episode_player import Ask, ModelAnswer
@@ -170,15 +171,11 @@ def _add_usage(took: VoteUsage, answer: ModelAnswer) -> VoteUsage:
     reply, attempts = answer
     if not attempts:
         return took
-    prompt = _add(took.usage.prompt, reply.usage.prompt)
-    completion = _add(took.usage.completion, reply.usage.completion)
+    prompt = add_counts(took.usage.prompt, reply.usage.prompt)
+    completion = add_counts(took.usage.completion, reply.usage.completion)
     cost = reply.cost if took.cost is None else took.cost + (reply.cost or 0.0)
     latency = took.latency + reply.latency
     return VoteUsage(Usage(prompt, completion), latency, cost, took.attempts + attempts)
-
-
-def _add(known: int | None, more: int | None) -> int | None:
-    return known if more is None else (known or 0) + more
 
 
 AnyJudge = LiveJudge | ScriptedJudge

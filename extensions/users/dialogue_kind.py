@@ -24,6 +24,7 @@ from extensions.users.rules import RuleUser
 from extensions.users.scenario import NAME, DialogueScenario, check_keys, read_scenario
 from extensions.users.session import with_answers
 from runner.episodes.entry_kinds import (
+    EntryKind,
     JudgingResult,
     JudgingTerms,
     MultiTurnKind,
@@ -110,11 +111,8 @@ class UserDialogue(MultiTurnKind):
         """Judge a finished episode."""
         return self._judge(prepared, episode, answers.extensions.get(NAME))
 
-    def passes_so_far(
-        self, prepared: PreparedTrajectory, episode: TurnLoop, answers: RecordedAnswers
-    ) -> bool:
-        """Judge the finished dialogue."""
-        return self.judge_played(prepared, episode, answers).valid
+    # A dialogue is one turn, so its ground truth is not cut.
+    passes_so_far = EntryKind.passes_so_far
 
     def _judge(self, prepared: PreparedTrajectory, episode: TurnLoop, record: Any) -> Verdict:
         entry, rules = prepared.trajectory, rules_of(prepared.trajectory)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from checkers.profile import BFCL
@@ -176,6 +178,13 @@ def table_lines(runs: Sequence[RunScores]) -> Iterator[str]:
 def csv_cell(text: str) -> str:
     """Escape a string that a spreadsheet would interpret as a formula."""
     return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Return the text of a CSV file."""
+    file = StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue()
 
 
 def csv_rows(runs: Sequence[RunScores]) -> Iterator[Sequence[object]]:

@@ -176,8 +176,8 @@ def totals_of(records: Iterable[EpisodeRecord | EpisodeUsage]) -> UsageTotals:
             more, made = step.usage.prompt, step.usage.completion
             prompt = None if prompt is None or more is None else prompt + more
             completion = None if completion is None or made is None else completion + made
-            cached = _add(cached, step.usage.cached)
-            written = _add(written, step.usage.written)
+            cached = add_counts(cached, step.usage.cached)
+            written = add_counts(written, step.usage.written)
             latencies.append(step.latency)
             cost = None if cost is None or step.cost is None else cost + step.cost
     return UsageTotals(
@@ -192,7 +192,8 @@ def totals_of(records: Iterable[EpisodeRecord | EpisodeUsage]) -> UsageTotals:
     )
 
 
-def _add(known: int | None, more: int | None) -> int | None:
+def add_counts(known: int | None, more: int | None) -> int | None:
+    """Return the sum of two counts; an unknown count is None and changes nothing."""
     return known if more is None else (known or 0) + more
 
 

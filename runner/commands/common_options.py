@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentTypeError
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ from checkers.reasons import Reason
 from envs.lazy_modules import lazy_module
 from runner.commands.options import above_zero, index, option, positive, switch
 from runner.episodes.turn_loop import STEP_LIMIT
+from runner.records.durable_files import write_files
 from runner.show.terminal import OutputLine, escape_unprintable, paint, tell, wants_colour
 from trajectories.schema import Subset
 
@@ -212,6 +213,14 @@ REASONS = "reasons of failed episodes (error_type in verdict files):\n" + "".joi
 def note(line: str) -> None:
     """Print a message to standard error."""
     tell(f"turnwise: {escape_unprintable(line)}\n", sys.stderr)
+
+
+def write_pages(*pages: tuple[Path | None, Callable[[], str]]) -> None:
+    """Write the files that the user asked for, and name them on standard error."""
+    files = {path: map(str.encode, [make()]) for path, make in pages if path is not None}
+    write_files(files, named=True)
+    for path in files:
+        note(f"wrote {path}")
 
 
 def show(lines: Iterable[OutputLine]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,11 +24,12 @@ from runner.commands.common_options import (
     note,
     percentage,
     show,
+    write_pages,
 )
 from runner.commands.episode_options import rules_of
 from runner.commands.options import argument, option
 from runner.data.errata import open_errata
-from runner.records.durable_files import check_writable, open_for_writing
+from runner.records.durable_files import check_writable
 from runner.records.recorded_run import open_run
 from runner.show.terminal import format_count, say_json
 
@@ -91,10 +93,7 @@ def run(options: Options) -> int:
     """Print the verdicts that differ between two runs, and a significance test."""
     check_writable(options.html)
     comparison = _compare(options)
-    if options.html is not None:
-        with open_for_writing(options.html) as file:
-            file.write(comparison_page(comparison))
-        note(f"wrote {options.html}")
+    write_pages((options.html, partial(comparison_page, comparison)))
     if options.json:
         say_json(comparison.to_json())
     else:

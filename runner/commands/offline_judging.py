@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from runner.data import dataset_choice
 from runner.episodes.info_verdict import add_reported_info, fail_without_info
 from runner.episodes.judging import ENTRY_TIMEOUT, TimeAndMemoryLimits
 from runner.live.workers import Workers, workers_of
-from runner.records.durable_files import open_for_writing
+from runner.records.durable_files import write_output
 from runner.records.episode_record import EpisodeRecord, RecordedEpisode
 from runner.show.terminal import format_count, progress, say
 from trajectories.dataset import Dataset
@@ -105,12 +105,15 @@ def judge_all(
         return list(shown)
     encode = make_encoder(allow_nan=False)
     header = {"profile": profile.name, "dataset": dataset.name, "data_sha256": dataset.sha256}
-    with open_for_writing(options.output) as file:
-        outcomes = []
+    outcomes = []
+
+    def lines() -> Iterator[str]:
         for outcome in shown:
-            file.write(encode({**outcome.verdict_line(), **header}) + "\n")
+            yield encode({**outcome.verdict_line(), **header}) + "\n"
             outcomes.append(outcome)
-        return outcomes
+
+    write_output(options.output, lines())
+    return outcomes
 
 
 def report(

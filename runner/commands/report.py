@@ -20,7 +20,7 @@ from runner.commands.common_options import (
 from runner.commands.episode_options import rules_of
 from runner.commands.offline_judging import correction_for
 from runner.commands.options import argument, option
-from runner.records.durable_files import check_writable, open_for_writing
+from runner.records.durable_files import check_writable, write_output
 from runner.records.recorded_run import open_run
 from runner.show.terminal import say
 
@@ -49,8 +49,6 @@ def run(options: Options) -> int:
         mend = correction_for(options, dataset, profile, judge, require_info=require_info)
         replayed = replay_run(source, dataset, profile, limit, require_info=require_info)
         runs.append(replayed._replace(mend=mend))
-    page = report(runs, options.gpu_price)
-    with open_for_writing(options.output) as file:
-        file.writelines(page)
+    write_output(options.output, report(runs, options.gpu_price))
     say(options.output)
     return DONE

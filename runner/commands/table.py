@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
+from functools import partial
 from pathlib import Path
 
 from checkers.profile import PROFILES
-from runner.analysis.figure_lines import csv_rows, table_lines
+from runner.analysis.figure_lines import csv_rows, csv_text, table_lines
 from runner.analysis.report.pages import scores_page
-from runner.analysis.run_scores import RunScores, ScoringRules, corrected_scores, open_scores
+from runner.analysis.run_scores import ScoringRules, corrected_scores, open_scores
 from runner.commands import DONE
 from runner.commands.common_options import (
     REASONS,
@@ -22,9 +20,10 @@ from runner.commands.common_options import (
     JudgingOptions,
     RequiredInfoOption,
     note,
+    write_pages,
 )
 from runner.commands.options import argument, option, switch
-from runner.records.durable_files import check_writable, write_files
+from runner.records.durable_files import check_writable
 from runner.show.terminal import say, say_json
 
 EXAMPLE = "turnwise table runs/a runs/b --html scores.html"
@@ -63,20 +62,11 @@ def run(options: Options) -> int:
     names = [run.name for run in runs]
     folders = [f" ({run.path.name})" if names.count(run.name) > 1 else "" for run in runs]
     named = [run._replace(name=run.name + at) for run, at in zip(runs, folders, strict=True)]
-    pages = ((options.csv, _csv_text), (options.html, scores_page))
-    files = {path: map(str.encode, [make(named)]) for path, make in pages if path is not None}
-    write_files(files, named=True)
-    for path in files:
-        note(f"wrote {path}")
+    table = partial(csv_text, csv_rows(named))
+    write_pages((options.csv, table), (options.html, partial(scores_page, named)))
     if options.json:
         say_json({"runs": [run.to_json() for run in runs]})
     else:
         for line in table_lines(named):
             say(line)
     return DONE
-
-
-def _csv_text(runs: Sequence[RunScores]) -> str:
-    file = StringIO()
-    csv.writer(file, lineterminator="\n").writerows(csv_rows(runs))
-    return file.getvalue()

@@ -310,12 +310,18 @@ async def watched(engine: JobEngine[Any, Any], watch: RunObserver) -> AsyncItera
 
 def replies_of(plan: RunInputs) -> ReplyCache | None:
     """Return the reply cache for a run's model; None if the settings turn the cache off."""
-    settings = plan.settings
+    secrets = SecretMask(secrets_of(plan.model, plan.settings, os.environ))
+    return open_replies(plan.settings, {"model": plan.model}, secrets)
+
+
+def open_replies(
+    settings: Settings, asked: Mapping[str, Any], secrets: SecretMask
+) -> ReplyCache | None:
+    """Return the reply cache for the settings and ``asked``; None if it is turned off."""
     if settings.reply_cache is None:
         return None
     folder = Path(settings.reply_cache) if settings.reply_cache else replies_folder()
-    secrets = SecretMask(secrets_of(plan.model, settings, os.environ))
-    return ReplyCache(folder, {"model": plan.model, **settings.of_requests()}, secrets)
+    return ReplyCache(folder, {**asked, **settings.of_requests()}, secrets)
 
 
 def secrets_of(model: ModelName, settings: Settings, environment: Mapping[str, str]) -> list[str]:

@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from errno import EINVAL, ELOOP, EMFILE, ENOENT
-from io import TextIOWrapper
 from pathlib import Path
 from stat import S_ISREG
 from typing import IO, Any, NamedTuple, Self
@@ -170,20 +169,9 @@ def check_writable(*paths: Path | None) -> None:
             raise WriteError(str(path), f"cannot be written: no permission to write in {folder}")
 
 
-@contextmanager
-def open_for_writing(path: Path) -> Iterator[IO[str]]:
-    """Open a file for writing; the file appears only when it is complete.
-
-    Links are followed. Output to a pipe or device is written at once.
-
-    Raises DataError if the file cannot be written.
-    """
-    if not path.name:
-        raise DataError(str(path), "cannot be written: the path is not a file name")
-    with report_write_errors(path), _output(path) as upcoming, _open(upcoming) as raw:
-        file = TextIOWrapper(raw, encoding="utf-8")
-        yield file
-        file.detach()
+def write_output(path: Path, texts: Iterable[str]) -> None:
+    """Write a file that the user named, as ``write_whole`` does, or write to a pipe or device."""
+    write_whole(path, map(str.encode, texts), named=True)
 
 
 def _output(path: Path) -> AbstractContextManager[Path]:
@@ -250,7 +238,7 @@ def read_lines(path: Path, *containing: bytes) -> Iterator[FileLine]:
 def read_raw_lines(path: Path) -> Iterator[bytes]:
     """Yield the finished lines of a file as bytes. Raises DataError if the file cannot be read."""
     try:
-        with open(path, "rb", buffering=_BUFFER, opener=_regular) as file:
+        with open(path, "rb", buffering=_BUFFER, opener=open_regular) as file:
             for raw in file:
                 # If another process finishes the line later, the rest belongs to that process.
                 if not raw.endswith(b"\n"):
@@ -268,7 +256,7 @@ def read_run_text(path: Path) -> str:
     Raises OSError if the file is unreadable or not a regular file. Raises UnicodeDecodeError if the
     file is not text.
     """
-    with open(path, encoding="utf-8", opener=_regular) as file:
+    with open(path, encoding="utf-8", opener=open_regular) as file:
         return file.read()
 
 
@@ -306,14 +294,14 @@ def lock_folder(folder: Path) -> IO[str]:
 def _unlinked(path: str, flags: int) -> int:
     """Open a regular file; refuse links, pipes and devices."""
     try:
-        return _regular(path, flags | _NO_LINK)
+        return open_regular(path, flags | _NO_LINK)
     except OSError as error:
         if error.errno == ELOOP:
             raise OSError(ELOOP, "the path is a symbolic link; put the file itself there") from None
         raise
 
 
-def _regular(path: str, flags: int) -> int:
+def open_regular(path: str, flags: int) -> int:
     """Open a file; refuse pipes and devices. ``open`` calls this function as its ``opener``."""
     handle = os.open(path, flags | _NO_WAIT, 0o666)
     if not S_ISREG(os.fstat(handle).st_mode):

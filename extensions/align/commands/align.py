@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from envs.errors import DataError
@@ -12,10 +13,10 @@ from extensions.align.alignment import MAX_RUNS, AlignedRun, align, document, li
 from runner.analysis.episode_view import MultiTurnRequirement
 from runner.analysis.replayed_runs import source_name
 from runner.commands import DONE
-from runner.commands.common_options import JsonOption, note, show
+from runner.commands.common_options import JsonOption, show, write_pages
 from runner.commands.episode_options import EpisodeOptions, execute_episodes
 from runner.commands.options import index, option
-from runner.records.durable_files import check_writable, open_for_writing
+from runner.records.durable_files import check_writable
 from runner.show.terminal import format_count, say_json, terminal_width
 
 EXAMPLE = "turnwise align multi_turn_base_0 --run runs/a --run runs/b"
@@ -50,10 +51,7 @@ def run(options: Options) -> int:
         )
         raise DataError("--run", why)
     alignment = align(columns)
-    if options.html is not None:
-        with open_for_writing(options.html) as file:
-            file.write(align_page(alignment))
-        note(f"wrote {options.html}")
+    write_pages((options.html, partial(align_page, alignment)))
     if options.json:
         say_json(document(alignment))
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from envs.errors import DataError
@@ -26,10 +27,10 @@ from extensions.authoring.review_status import (
 from extensions.authoring.statistics import Statistics, select_figures, statistics
 from extensions.authoring.statistics_page import statistics_page
 from runner.commands import DONE
-from runner.commands.common_options import note
+from runner.commands.common_options import note, write_pages
 from runner.commands.options import argument, option, switch
 from runner.data import dataset_choice
-from runner.records.durable_files import check_writable, open_for_writing
+from runner.records.durable_files import check_writable
 from runner.show.terminal import say, say_json, table
 from trajectories.dataset import Dataset
 from trajectories.record_validation import to_json
@@ -139,10 +140,7 @@ def _show_statistics(sets: Sequence[Statistics], page: Path | None) -> int:
     for found in sets:
         if found.unplayable:
             note(f"{found.name}: skipped {found.unplayable} entries that cannot be executed")
-    if page is not None:
-        with open_for_writing(page) as file:
-            file.write(statistics_page(sets))
-        note(f"wrote {page}")
+    write_pages((page, partial(statistics_page, sets)))
     return DONE
 
 

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from io import StringIO
+from functools import partial
 from pathlib import Path
 
 from envs.errors import DataError
 from envs.registry import BACKENDS, list_tools, load_library
 from extensions.experiments.curve_page import curve_page
 from extensions.experiments.experiment_lines import csv_rows, experiment_lines
-from extensions.experiments.experiment_scores import Experiment, experiment_json, load_experiment
+from extensions.experiments.experiment_scores import experiment_json, load_experiment
 from extensions.experiments.paraphrase_drafts import NOT_REACHED, draft_paraphrases
+from runner.analysis.figure_lines import csv_text
 from runner.commands import DONE, RUN_ERROR
-from runner.commands.common_options import DataOptions, JsonOption, note
+from runner.commands.common_options import DataOptions, JsonOption, note, write_pages
 from runner.commands.options import argument, option, positive, switch
 from runner.data import dataset_choice
 from runner.models.model_connection import connect
 from runner.models.model_name import ModelName, parse_model_name
 from runner.models.model_types import ModelError, RequestOptions
 from runner.models.toolbox import Document, documents_of
-from runner.records.durable_files import check_writable, write_files, write_whole
+from runner.records.durable_files import check_writable, write_whole
 from runner.show.terminal import say, say_json
 from trajectories.dataset import Dataset
 
@@ -81,23 +80,14 @@ def run(options: Options) -> int:
     if len(options.folders) > MAX_EXPERIMENTS:
         raise DataError("FOLDER", f"accepts at most {MAX_EXPERIMENTS} experiments; leave some out")
     found = [load_experiment(each, allow_errors=options.allow_errors) for each in options.folders]
-    pages = ((options.csv, _csv_text), (options.html, curve_page))
-    files = {path: map(str.encode, [make(found)]) for path, make in pages if path is not None}
-    write_files(files, named=True)
-    for path in files:
-        note(f"wrote {path}")
+    table = partial(csv_text, csv_rows(found))
+    write_pages((options.csv, table), (options.html, partial(curve_page, found)))
     if options.json:
         say_json({"experiments": [experiment_json(each) for each in found]})
     else:
         for line in experiment_lines(found):
             say(line)
     return DONE
-
-
-def _csv_text(experiments: Sequence[Experiment]) -> str:
-    file = StringIO()
-    csv.writer(file, lineterminator="\n").writerows(csv_rows(experiments))
-    return file.getvalue()
 
 
 def _draft(options: Options, model: ModelName) -> int:

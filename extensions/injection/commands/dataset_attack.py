@@ -15,7 +15,7 @@ from runner.commands import DONE
 from runner.commands.common_options import EntriesOptions, note
 from runner.commands.options import index, option, switch
 from runner.data import dataset_choice
-from runner.records.durable_files import check_writable, open_for_writing
+from runner.records.durable_files import check_writable, write_output
 from runner.show.terminal import format_count, say
 from trajectories.schema import Trajectory
 
@@ -62,8 +62,7 @@ def run(options: Options) -> int:
     skipped = len({each.id for each in chosen} - {each.id.rpartition("~")[0] for each in made})
     pairs = [planting.make_controls(each) for each in made if options.controls]
     controls = [control for pair in pairs for control in pair]
-    with open_for_writing(options.output) as file:
-        file.write(lines([*made, *controls]))
+    write_output(options.output, [lines([*made, *controls])])
     for line in _counts(made):
         say(line)
     say(

@@ -55,7 +55,7 @@ from runner.data import dataset_choice
 from runner.data.dataset_choice import choose_profile
 from runner.models.model_name import ModelName
 from runner.models.model_types import Usage
-from runner.records.durable_files import check_writable, open_for_writing, write_files
+from runner.records.durable_files import check_writable, write_files, write_output
 from runner.records.episode_record import Key
 from runner.show.terminal import format_count, say, say_json
 
@@ -217,10 +217,9 @@ def _probe(options: JudgeOptions, setting: JudgeSetting) -> int:
     figures = ProbeFigures.of(tally.found)
     rated = tally.is_rated or options.allow_errors
     if options.output is not None:
-        with open_for_writing(options.output) as file:
-            for each in tally.found:
-                kind = KINDS[each.exhibit.key[1]].name
-                file.write(json.dumps({**each.to_json(), "probe": kind}, allow_nan=False) + "\n")
+        kinds = [{"probe": KINDS[each.exhibit.key[1]].name} for each in tally.found]
+        lines = ({**each.to_json(), **kind} for each, kind in zip(tally.found, kinds, strict=True))
+        write_output(options.output, (json.dumps(line, allow_nan=False) + "\n" for line in lines))
     if options.json:
         votes = {"probes": len(made), "votes": tally.votes, "abstained": tally.abstained}
         failed = {"failed": tally.failed, "spent": command.session.used._asdict()}

@@ -14,7 +14,7 @@ from extensions.judges.commands.judge_options import (
     JudgedEpisodeOptions,
     load_run,
 )
-from extensions.judges.judge_setting import JudgeSetting, open_replies
+from extensions.judges.judge_setting import JudgeSetting
 from extensions.judges.judging_session import JudgingSession
 from extensions.judges.required_info_judge import (
     INFO,
@@ -31,8 +31,9 @@ from extensions.judges.votes import Vote, find_votes_folder
 from runner.commands.common_options import JsonOption, note
 from runner.commands.model_requests import check_budget, exit_status
 from runner.commands.options import argument, option, switch
+from runner.live.run_control import open_replies
 from runner.models.model_name import ModelName, parse_model_name
-from runner.records.durable_files import check_writable, open_for_writing
+from runner.records.durable_files import check_writable, write_output
 from runner.show.terminal import say, say_json
 
 EXAMPLE = "turnwise judge-info runs/mine --judge gpt-4o-mini"
@@ -77,7 +78,7 @@ def run(options: Options) -> int:
         raise DataError("--judge", f"{options.judge} is not a live model; choose a live model")
     check_budget(options.judge, settings)
     setting.check()
-    asked = {"model": setting.name, **settings.of_requests(), "forced": INFO}
+    asked = {"model": setting.name, "forced": INFO}
     judge = LiveJudge(
         InfoQuestions(prompts, settings.mode), open_replies(settings, asked, setting.secrets)
     )
@@ -88,12 +89,13 @@ def run(options: Options) -> int:
     heard = session.hear(cases, folder, setting.definition(of="facts"), Vote, INFO)
     figures = InfoFigures.of(cases, heard.votes)
     if options.output is not None:
-        with open_for_writing(options.output) as file:
-            for case in cases:
-                cast = heard.votes.get(case.key)
-                if cast and case.is_found != (case.outcome(cast) == "pass"):
-                    line = {"fact": str(case.fact), "answer": case.answer, "parser": case.is_found}
-                    file.write(json.dumps({"place": case.key[0], **line}) + "\n")
+        lines = []
+        for case in cases:
+            cast = heard.votes.get(case.key)
+            if cast and case.is_found != (case.outcome(cast) == "pass"):
+                line = {"fact": str(case.fact), "answer": case.answer, "parser": case.is_found}
+                lines.append(json.dumps({"place": case.key[0], **line}) + "\n")
+        write_output(options.output, lines)
     if options.json:
         say_json({"judge": setting.name, **figures.to_json(), "failed": len(heard.failed)})
     else:

@@ -17,7 +17,7 @@ from extensions.judges.win_labels import pair_up
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import argument, option
-from runner.records.durable_files import check_writable, open_for_writing
+from runner.records.durable_files import check_writable, write_output
 from runner.show.terminal import format_count, say
 
 EXAMPLE = "turnwise label runs/mine --sample 50 -o label.html"
@@ -53,8 +53,7 @@ def run(options: Options) -> int:
         check_comparable(judged)
         pairs = list(pair_up(*(each.exhibits for each in judged)).values())
         text, count = win_label_page(pairs), format_count(len(pairs), "pair")
-    with open_for_writing(options.output) as file:
-        file.write(text)
+    write_output(options.output, [text])
     note(f"{count}; next: turnwise judge {names} --labels labels.jsonl")
     say(options.output)
     return DONE

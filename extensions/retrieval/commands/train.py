@@ -18,7 +18,7 @@ from extensions.retrieval.training_definition import TrainingSettings, load_defi
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, flags_of, index, option, positive, switch
-from runner.records.durable_files import open_for_writing as file_written
+from runner.records.durable_files import write_output
 from runner.records.json_codec import to_json_value
 from runner.show.terminal import say, say_json, table
 
@@ -186,9 +186,10 @@ def run(options: Options) -> int:
     ]
     learning = training.Training(options.folder, settings, sets)
     if options.export_pairs is not None:
-        with require_extra("lexical", "--export-pairs"), file_written(options.export_pairs) as file:
-            for pair in learning.pairs(_MADE.negatives if settings.negatives is None else None):
-                file.write(json.dumps(pair.to_json()) + "\n")
+        with require_extra("lexical", "--export-pairs"):
+            pairs = learning.pairs(_MADE.negatives if settings.negatives is None else None)
+            lines = (json.dumps(pair.to_json()) + "\n" for pair in pairs)
+            write_output(options.export_pairs, lines)
     if not options.resume:
         learning.begin()
 

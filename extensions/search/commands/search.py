@@ -50,7 +50,7 @@ from runner.models.model_connection import connect
 from runner.models.model_name import ModelName, parse_model_name
 from runner.models.model_types import Model
 from runner.models.settings import Observations
-from runner.records.durable_files import check_writable, open_for_writing
+from runner.records.durable_files import check_writable, write_output
 from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import is_run, open_run, read_records
 from runner.records.run_store import RunStore, create_folder, default_folder
@@ -386,10 +386,8 @@ def _report(
     found: Sequence[SearchMethod], plan: RunInputs, options: Options, folder: Path | None
 ) -> int:
     if options.output:
-        with open_for_writing(options.output) as file:
-            for method in found:
-                lines = ({"method": method.name, **each.to_json()} for each in method.entries)
-                file.writelines(json.dumps(line, allow_nan=False) + "\n" for line in lines)
+        lines = ({"method": m.name, **each.to_json()} for m in found for each in m.entries)
+        write_output(options.output, (json.dumps(line, allow_nan=False) + "\n" for line in lines))
     if options.json:
         say_json({"methods": [method.to_json() for method in found]})
     else:

@@ -17,21 +17,20 @@ from runner.records.durable_files import (
     LineFile,
     check_writable,
     lock_folder,
-    open_for_writing,
     read_lines,
     read_raw_lines,
     read_run_text,
     report_write_errors,
     unfinished_path,
     write_files,
+    write_output,
     write_whole,
 )
 
 
 def put(path: Path, text: str) -> None:
     """Write a file as commands do."""
-    with open_for_writing(path) as file:
-        file.write(text)
+    write_output(path, [text])
 
 
 def test_a_link_is_written_through(tmp_path: Path) -> None:
@@ -113,8 +112,8 @@ def test_no_file_appears_if_one_cannot_be_written(tmp_path: Path) -> None:
 def test_what_fails_midway_leaves_what_was_there(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_text("old")
-    with pytest.raises(KeyError), open_for_writing(path) as file:
-        file.write({"half": "of it"}["none"])
+    with pytest.raises(KeyError):
+        write_output(path, ({"half": "of it"}[name] for name in ("half", "none")))
     assert path.read_text() == "old"
     assert [*tmp_path.iterdir()] == [path]
 
