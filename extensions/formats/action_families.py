@@ -24,6 +24,7 @@ from extensions.formats.reply_parsing import (
     is_name,
     json_at,
     objects_at,
+    parameters_of,
     reading,
     value_of,
 )
@@ -32,7 +33,6 @@ from runner.models.calling_formats.format_types import (
     PromptFrame,
     ReplyContent,
     TextFormat,
-    parameters_of,
 )
 from runner.models.toolbox import LANGCHAIN_ARGUMENT
 

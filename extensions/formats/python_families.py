@@ -33,8 +33,14 @@ from extensions.formats.prompt_text import (
     showing,
     writing,
 )
-from extensions.formats.reply_parsing import after_blanks, check_length, json_at, reading
-from runner.models.calling_formats.format_types import PromptFrame, TextFormat, parameters_of
+from extensions.formats.reply_parsing import (
+    after_blanks,
+    check_length,
+    json_at,
+    parameters_of,
+    reading,
+)
+from runner.models.calling_formats.format_types import PromptFrame, TextFormat
 from runner.models.model_types import ChatMessage
 from runner.models.prompting import read_prompts, render, with_results
 

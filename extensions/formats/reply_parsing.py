@@ -42,6 +42,12 @@ def check_length(text: str) -> None:
         raise MalformedCall(f"The reply has {len(text)} characters; at most {MAX_TEXT} are read.")
 
 
+def parameters_of(name: str, documents: Documents) -> Mapping[str, Any]:
+    """Return the schemas of a function's parameters; empty for an unknown function."""
+    found = (each["parameters"].get("properties", {}) for each in documents if each["name"] == name)
+    return next(found, {})
+
+
 def bounded(calls: Iterable[Call]) -> list[Call]:
     """Return the calls of a reply. Raises MalformedCall if the reply has too many calls."""
     made = list(islice(calls, BOUNDS.calls + 1))

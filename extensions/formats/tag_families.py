@@ -35,12 +35,12 @@ from extensions.formats.reply_parsing import (
     is_name,
     json_at,
     meant,
+    parameters_of,
     reading_after,
     text_of,
     value_of,
     wrapped,
 )
-from runner.models.calling_formats.format_types import parameters_of
 
 _OPENING, _CLOSING = "<tool_call>", "</tool_call>"
 _RESPONSE = "<tool_response>\n{result}\n</tool_response>"

@@ -119,9 +119,3 @@ class NativeFormat(NamedTuple):
 
 
 CallingFormat = NativeFormat | TextFormat
-
-
-def parameters_of(name: str, documents: Sequence[Document]) -> Mapping[str, Any]:
-    """Return the schemas of a function's parameters; empty for an unknown function."""
-    found = (each["parameters"].get("properties", {}) for each in documents if each["name"] == name)
-    return next(found, {})
