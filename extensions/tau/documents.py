@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import tomllib
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from envs.errors import DataError
 from envs.syntax_errors import describe_json_error
+from extensions.injection.packed_files import open_packed
 from trajectories.jsonl import parse_value
 
 MAX_BYTES = 512 * 1024**2
 """Maximum size of a file in bytes, after decompression."""
-_MAX_RATIO = 200
-"""Maximum decompressed size of a file as a multiple of its size; tau2's files have up to 90."""
-_MAX_SMALL_BYTES = 32 * 1024**2
-"""Decompressed size up to which the ratio does not matter."""
 
 
 class JsonPlace(NamedTuple):
@@ -79,15 +74,13 @@ def _kind(value: object) -> str:
 def read_file(path: Path) -> str:
     """Return the text of a file; a file whose name ends in ``.gz`` is decompressed.
 
-    Raises DataError if the file cannot be read, is a named pipe, is too large or is not UTF-8.
+    Raises DataError if the file cannot be read, is too large or is not UTF-8.
     """
-    data = _read_bytes(path, MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise DataError(str(path), f"is larger than {MAX_BYTES // 1024**2} MB")
-    try:
+    with open_packed(path) as file:
+        data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise DataError(str(path), f"is larger than {MAX_BYTES // 1024**2} MB")
         return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(str(path), "is not UTF-8 text") from None
 
 
 def read_start(path: Path, size: int) -> str:
@@ -95,25 +88,8 @@ def read_start(path: Path, size: int) -> str:
 
     Raises DataError if the file cannot be read.
     """
-    return _read_bytes(path, size).decode("utf-8-sig", errors="replace")
-
-
-def _read_bytes(path: Path, size: int) -> bytes:
-    if path.is_fifo():
-        raise DataError(str(path), "is a named pipe; write its content to a file")
-    try:
-        if path.suffix != ".gz":
-            with path.open("rb") as file:
-                return file.read(size)
-        most = max(_MAX_SMALL_BYTES, _MAX_RATIO * path.stat().st_size)
-        with gzip.open(path) as packed:
-            data = packed.read(min(size, most + 1))
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(str(path), f"cannot be read: {error}") from None
-    if len(data) > most:
-        message = f"is more than {_MAX_RATIO} times as large after decompression; decompress it"
-        raise DataError(str(path), message)
-    return data
+    with open_packed(path) as file:
+        return file.read(size).decode("utf-8-sig", errors="replace")
 
 
 def read_json(path: Path) -> JsonPlace:

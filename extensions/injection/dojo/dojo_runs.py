@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +13,7 @@ from envs.errors import DataError
 from extensions.injection.dojo import agentdojo_package, entries, verdicts, version_detection
 from extensions.injection.dojo.verdicts import DojoTaskPair, DojoVerdict
 from extensions.injection.dojo.version_detection import DataVersionClues
+from extensions.injection.packed_files import open_packed
 from runner.models.model_types import ToolCall, Usage
 from runner.records import json_codec
 from runner.records.episode_record import (
@@ -32,14 +30,10 @@ from trajectories.schema import Category, Trajectory
 JsonObject = Mapping[str, Any]
 
 _PACKED = (".jsonl", ".jsonl.gz")
-_MAX_CHARS = 64_000_000
-"""Maximum characters of a line or file."""
-_MAX_RATIO = 200
-"""Maximum characters of a packed file as a multiple of its compressed bytes; runs have about 20."""
-_MAX_SMALL_CHARS = 32_000_000
-"""Characters up to which the ratio does not matter."""
-_MAX_BEGIN_CHARS = 4096
-"""Characters at the start of a file that identify its format."""
+_MAX_BYTES = 64_000_000
+"""Maximum bytes of a line or file."""
+_MAX_BEGIN_BYTES = 4096
+"""Bytes at the start of a file that identify its format."""
 _NO_MESSAGES = "the file has no messages, so its episode cannot be judged"
 
 
@@ -190,39 +184,26 @@ def _find(path: Path) -> tuple[str, Iterator[DojoRecording]] | None:
 
 def _is_episode(path: Path) -> bool:
     try:
-        with open(path, encoding="utf-8") as file:
-            begin = file.read(_MAX_BEGIN_CHARS)
-    except (OSError, UnicodeDecodeError):
+        with open_packed(path) as file:
+            begin = file.read(_MAX_BEGIN_BYTES)
+    except DataError:
         return False
-    return all(f'"{name}"' in begin for name in ("suite_name", "user_task_id"))
+    return all(name in begin for name in (b'"suite_name"', b'"user_task_id"'))
 
 
 def _lines(path: Path) -> Iterator[tuple[str, JsonObject]]:
     """Yield the objects of a packed file. Raises DataError if the file cannot be read."""
-    is_compressed = path.name.endswith(".gz")
-    opened = gzip.open if is_compressed else open
-    try:
-        left = max(_MAX_SMALL_CHARS, _MAX_RATIO * path.stat().st_size) if is_compressed else inf
-        with opened(path, "rt", encoding="utf-8") as file:
-            number = 0
-            while text := file.readline(int(min(_MAX_CHARS, left + 1))):
-                number += 1
-                left -= len(text)
-                if left < 0:
-                    message = f"is more than {_MAX_RATIO} times as large after decompression"
-                    raise DataError(str(path), f"{message}; decompress it")
-                if text.strip():
-                    yield f"{path}:{number}", _parsed(text, f"{path}:{number}")
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise DataError(str(path), f"cannot be read: {error}") from None
+    number = 0
+    with open_packed(path) as file:
+        while text := file.readline(_MAX_BYTES).decode():
+            number += 1
+            if text.strip():
+                yield f"{path}:{number}", _parsed(text, f"{path}:{number}")
 
 
 def _document(path: Path) -> JsonObject:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return _parsed(file.read(_MAX_CHARS), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(str(path), f"cannot be read: {error}") from None
+    with open_packed(path) as file:
+        return _parsed(file.read(_MAX_BYTES).decode(), str(path))
 
 
 def _parsed(text: str, where: str) -> JsonObject:
