@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Literal, get_args
 
 from runner.models.model_types import ChatMessage
 
-HistoryRule = Literal["text", "answer", "alternate", "no-system", "single-call"]
+HistoryRule = Literal["text", "answer", "alternate", "no-system", "single-call", "tool-name"]
 """Rules of servers for the messages; for example, ``single-call`` allows one call per message."""
 HISTORY_RULES: tuple[HistoryRule, ...] = get_args(HistoryRule)
 
@@ -22,8 +22,9 @@ _DEMANDS: Mapping[str, re.Pattern[str]] = {
     demand: re.compile(pattern, re.IGNORECASE | re.DOTALL)
     for demand, pattern in {
         "text": r"\bcontent or tool_calls\b|\bat least one content element\b|\bempty content\b"
-        r"|\b(?:contents?|text)\b.{0,60}\b(?:empty|blank|required|non-whitespace|at least 1)\b"
-        r"|\b(?:empty|have a) text parameter\b|\bassistant\W{1,3}(?:message )?must not be empty\b",
+        r"|\b(?:contents?|text)\b(?:(?!\.name\b).){0,60}\b(?:empty|blank|required|non-whitespace"
+        r"|at least 1)\b|\b(?:empty|have a) text parameter\b"
+        r"|\bassistant\W{1,3}(?:message )?must not be empty\b",
         "no-null": r"\bcontent\b.{0,60}\b(?:null|nil|(?:be|not) (?:a |of type )?\W?string)\b"
         r"|\bvalid string\b.{0,60}\bcontent\b|\bnull\b.{0,60}\bcontent\b",
         "answer": r"\b(?:user|assistant)\b.{0,30}\b(?:after|follow)\b.{0,20}\btool\b"
@@ -36,6 +37,10 @@ _DEMANDS: Mapping[str, re.Pattern[str]] = {
         "single-call": r"\b(?:only|supports?|at most) (?:only |supports? )?(?:an? )?"
         r"(?:single|one|1) tool.?calls?\b"
         r"|\b(?:multiple|parallel) tool calls (?:is|are) (?:not |un)(?:supported|allowed)\b",
+        "tool-name": r"\bfunction_?response\.name\b|\bmessages\W{0,3}\d+\W{1,3}(?:tool\W)?name\b"
+        r"|\b(?:tool\W{1,3}messages?|role\W{1,3}tool)\b.{0,60}\bname\b"
+        r"|\bname\b.{0,60}\b(?:tool\W{1,3}messages?|role\W{1,3}tool)\b"
+        r"|\bname\W{1,3}is a required property\b.{0,9}\bmessages\b",
         "no-response": r"(?:[^\w\s]|property )response\b.{0,60}\b(?:unsupported|unexpected"
         r"|not (?:supported|permitted|allowed|a valid))\b"
         r"|\b(?:unsupported|unknown|unexpected|unrecognized|extra)\b.{0,60}[^\w\s]response\b",
@@ -57,7 +62,9 @@ def arrange(messages: Sequence[ChatMessage], rules: Collection[str]) -> Sequence
     if "no-system" in rules:
         messages = _without_system(messages)
     if "single-call" in rules:
-        messages = [each for message in _with_results(messages) for each in _one_call_each(message)]
+        messages = list(_with_single_calls(messages))
+    if "tool-name" in rules:
+        messages = list(_with_names(messages))
     if "text" in rules or "answer" in rules:
         messages = [_with_text(message) for message in messages]
     if "answer" in rules:
@@ -65,7 +72,7 @@ def arrange(messages: Sequence[ChatMessage], rules: Collection[str]) -> Sequence
     if "no-null" in rules:
         messages = [{**message, "content": message["content"] or ""} for message in messages]
     if "alternate" in rules:
-        messages = _merged(messages)
+        messages = list(_merged(messages))
     return messages
 
 
@@ -73,38 +80,34 @@ def _without_system(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
     system = [message for message in messages if message["role"] == "system"]
     others = [message for message in messages if message["role"] != "system"]
     first = next((n for n, message in enumerate(others) if message["role"] == "user"), None)
-    if not system:
-        return messages
     if first is None:
         others, first = [*others, {"role": "user", "content": ""}], len(others)
     text = "\n\n".join(filter(None, [each["content"] for each in (*system, others[first])]))
     return [*others[:first], {**others[first], "content": text}, *others[first + 1 :]]
 
 
-def _with_results(messages: Sequence[ChatMessage]) -> Sequence[Sequence[ChatMessage]]:
-    groups: list[list[ChatMessage]] = []
+def _with_single_calls(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
+    results = {each["tool_call_id"]: [each] for each in messages if each["role"] == "tool"}
     for message in messages:
-        if groups and message["role"] == "tool":
-            groups[-1].append(message)
-        else:
-            groups.append([message])
-    return groups
+        calls = message.get("tool_calls") or ()
+        if not calls and message["role"] != "tool":
+            yield message
+        for number, call in enumerate(calls):
+            own = message if number == 0 else {"role": "assistant", "content": None}
+            yield {**own, "tool_calls": [call]}
+            yield from results.get(call["id"], ())
 
 
-def _one_call_each(group: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
-    message, *results = group
-    calls = message.get("tool_calls") or ()
-    if not calls:
-        yield from group
-    for number, call in enumerate(calls):
-        own = message if number == 0 else {"role": "assistant", "content": None}
-        yield {**own, "tool_calls": [call]}
-        yield from (each for each in results if each["tool_call_id"] == call["id"])
+def _with_names(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
+    calls = [call for message in messages for call in message.get("tool_calls") or ()]
+    names = {call["id"]: call["function"]["name"] for call in calls}
+    for message in messages:
+        named = {"name": names.get(message.get("tool_call_id"), "")}
+        yield {**named, **message} if message["role"] == "tool" else message
 
 
 def _with_text(message: ChatMessage) -> ChatMessage:
-    content = message["content"]
-    is_empty = not (content.strip() if isinstance(content, str) else content)
+    is_empty = not str(message["content"] or "").strip()
     if message["role"] != "assistant" or message.get("tool_calls") or not is_empty:
         return message
     return {**message, "content": _NO_TEXT}
@@ -118,17 +121,14 @@ def _with_answers(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
         yield message
 
 
-def _merged(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
-    merged: list[ChatMessage] = []
-    for message in messages:
-        last = merged[-1] if merged else None
-        if last and _is_text(last) and _is_text(message) and last["role"] == message["role"]:
-            merged[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
-        else:
-            merged.append(message)
-    return merged
+def _merged(messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
+    for role, group in groupby(messages, _role_of_text):
+        said = list(group)
+        if role is not None:
+            said = [{**said[0], "content": "\n\n".join([each["content"] for each in said])}]
+        yield from said
 
 
-def _is_text(message: ChatMessage) -> bool:
+def _role_of_text(message: ChatMessage) -> str | None:
     is_said = message["role"] in ("user", "assistant") and not message.get("tool_calls")
-    return is_said and isinstance(message["content"], str)
+    return message["role"] if is_said and isinstance(message["content"], str) else None

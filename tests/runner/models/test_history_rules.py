@@ -66,6 +66,13 @@ def result(id: str) -> dict[str, Any]:
         ("This model only supports single tool-calls at once!", {"single-call"}),
         ("Only one tool call per message is supported", {"single-call"}),
         ("Multiple tool calls are not supported", {"single-call"}),
+        ("contents[2].parts[0].function_response.name: Name cannot be empty.", {"tool-name"}),
+        ("Missing required parameter: 'messages[3].name'.", {"tool-name"}),
+        ("body.messages.3.tool.name: Field required", {"tool-name"}),
+        ("'name' is a required property - 'messages.3'", {"tool-name"}),
+        ("messages with role 'tool' must have a 'name'", {"tool-name"}),
+        ("Tool messages need the field `name`", {"tool-name"}),
+        ("name is required for tool messages", {"tool-name"}),
         ("Unknown parameter: 'tools[0].function.response'.", {"no-response"}),
         ("'tools.0.function' : property 'response' is unsupported", {"no-response"}),
         ("Additional properties are not allowed ('response' was unexpected)", {"no-response"}),
@@ -78,6 +85,9 @@ def result(id: str) -> dict[str, Any]:
         ("'stream' does not support true with this model.", set()),
         ("'parallel_tool_calls' is not supported with this model.", set()),
         ("Unexpected role 'tool' after role 'user'", set()),
+        ("Invalid 'messages[3].tool_calls[0].function.name': empty string.", set()),
+        ("messages.3.tool_calls.0.function.name: Field required", set()),
+        ("messages with role 'tool' must follow a message with 'tool_calls'", set()),
         ("Unsupported parameter: 'response_format'", set()),
         ("Invalid 'tools': empty array.", set()),
         ("the response is too long, and the system is down", set()),
@@ -107,6 +117,14 @@ def test_a_refusal_states_what_the_server_demands(words: str, demands: set[str])
             [
                 *[user(), {**calls("a"), "content": "Now."}, result("a")],
                 *[{**calls("b"), "content": ""}, {**calls("c"), "content": ""}, says("")],
+            ],
+        ),
+        (
+            ["tool-name", "single-call"],
+            [user(), calls("a", "b"), result("a"), {**result("b"), "name": "own"}],
+            [
+                *[user(), calls("a"), {**result("a"), "name": "ls"}],
+                *[calls("b"), {**result("b"), "name": "own"}],
             ],
         ),
         (["alternate"], [user(), user("R"), says("A")], [user("Q\n\nR"), says("A")]),
@@ -144,5 +162,5 @@ def test_arranged_messages_keep_every_rule_at_once(turns: list[list[dict[str, An
         m["content"].strip() or m.get("tool_calls") for m in sent if m["content"] is not None
     )
     results = [message for message in sent if message["role"] == "tool"]
-    assert results == [message for message in messages if message["role"] == "tool"]
+    assert results == [{"name": "ls", **m} for m in messages if m["role"] == "tool"]
     assert arrange(sent, HISTORY_RULES) == sent
