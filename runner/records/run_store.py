@@ -284,11 +284,12 @@ class RunStore(LockedFolder):
         path, upcoming = self.folder / EPISODES_FILE, self.folder / _NEXT_SUPERSEDED_FILE
         superseded = self.folder / SUPERSEDED_FILE
         if go_on:
-            self._take_up(line for line in read_lines(path) if _key(line) in keys)
-        taken = (line.raw for line in read_lines(path) if _key(line) in keys)
+            self._take_up(line for line in read_lines(path) if _episode_of(line)[0] in keys)
+        taken = (line.raw for line in read_lines(path) if _episode_of(line)[0] in keys)
         write_whole(upcoming, chain(read_raw_lines(superseded), taken))
         # This write moves them; without it, `upcoming` has no effect.
-        write_whole(path, (line.raw for line in read_lines(path) if _key(line) not in keys))
+        others = (line.raw for line in read_lines(path) if _episode_of(line)[0] not in keys)
+        write_whole(path, others)
         self._episodes.close()
         self._episodes = LineFile(path)
         self._episodes.lock()
@@ -398,7 +399,7 @@ class RunStore(LockedFolder):
         if not upcoming.exists():
             return
         *_, last = read_lines(upcoming)
-        if _key(last) in self._done:
+        if _episode_of(last)[0] in self._done:
             upcoming.unlink()
         else:
             upcoming.replace(self.folder / SUPERSEDED_FILE)
@@ -454,10 +455,6 @@ def _tools_named(line: FileLine) -> Iterator[str]:
             yield step["tools"]
 
 
-def _key(line: FileLine) -> Key:
-    return _episode_of(line)[0]
-
-
 def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     changes = [
         f"{path} was {a!r:.120} and is now {b!r:.120}"
@@ -465,8 +462,8 @@ def _compare(folder: Path, then: Mapping[str, Any], now: Mapping[str, Any]) -> N
         if _meant(path, a, then) != _meant(path, b, now)
     ]
     if changes:
-        why = f"the run started with other settings: {'; '.join(changes)}"
-        raise DataError(str(folder), f"{why}; use the same options, or start a new run")
+        why = f"the run started with other settings: {'; '.join(changes)}; use the same options"
+        raise DataError(str(folder), f"{why} and environment variables, or start a new run")
 
 
 def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
@@ -482,7 +479,10 @@ def _meant(path: str, value: Any, definition: Mapping[str, Any]) -> Any:
 
 def server_meant(address: str) -> tuple[str, str | None, str, str]:
     """Return an address without its port, because the port may change between runs."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address.strip())
+    except ValueError:
+        return "", address, "", ""
     host = "localhost" if parts.hostname in _THIS_MACHINE else parts.hostname
     return parts.scheme, host, parts.path.rstrip("/"), parts.query
 

@@ -535,6 +535,7 @@ DATA = DEFINITION.dataset
     ("then", "now"),
     [
         (changed(base_url="http://127.0.0.1:8000/v1"), changed(base_url="http://localhost:9/v1/")),
+        (changed(base_url="http://here/v1"), changed(base_url=" http://here/v1 ")),
         (DEFINITION, DEFINITION._replace(dataset=DATA._replace(name="elsewhere", version="2"))),
         (DEFINITION, changed(function_docs="own")),
         (
@@ -542,7 +543,7 @@ DATA = DEFINITION.dataset
             changed(function_docs="bfcl")._replace(dataset=DATA._replace(name="bfcl")),
         ),
     ],
-    ids=["server", "data", "own-docs", "bfcl-docs"],
+    ids=["server", "spaces", "data", "own-docs", "bfcl-docs"],
 )
 def test_a_run_goes_on_under_a_definition_that_means_the_same(folder, then, now):
     for first, second in ((then, now), (now, then)):
@@ -564,6 +565,13 @@ def test_a_run_goes_on_under_a_definition_that_means_the_same(folder, then, now)
             "settings.base_url was 'http://here/v1' and is now 'http:",
         ),
         (changed(base_url=None), "settings.base_url was 'http://here/v1' and is now None"),
+        *[
+            (
+                changed(base_url=url),
+                f"'http://here/v1' and is now '{url}'; use the same options and",
+            )
+            for url in ("http://[::1/v1", "http://[zz]/v1", "http://\u2100/v1", "here:8000/v1")
+        ],
         (
             changed(base_url="http://here/v1")._replace(dataset=DATA._replace(sha256="1" * 64)),
             "dataset.sha256 was",
