@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -69,7 +70,7 @@ class OpenAIModel(Client):
             more = ", or pass --base-url" if provider is OPENAI else ""
             raise FatalError(f"{named} requires an API key: set {variable}{more}")
         headers = _check_headers({variable: key, **options.extra_headers})
-        address = f"{url.scheme}://{url.authority}{url.path}"
+        address = f"{url.scheme}://{url.raw_authority}{url.path}"
         secrets = (*secrets_in(headers.values()), *secrets_in_address(str(url)))
         advice = f"set {variable} to a valid key"
         super().__init__(Endpoint(name, address, secrets, advice), options)
@@ -168,7 +169,7 @@ def _find_address(provider: Provider, options: RequestOptions) -> URL:
     base = options.base_url or provider.base
     if base is None:
         raise FatalError(f"set {provider.bases[0]} to the base URL of {provider.name}")
-    return checked_url(base)
+    return checked_url(base, f"the base URL ({' or '.join(('--base-url', *provider.bases))})")
 
 
 def _join_paths(base: str, path: str) -> str:
@@ -188,18 +189,16 @@ def _make_headers(provider: Provider, key: str, given: Mapping[str, str]) -> CIM
     return headers
 
 
-def checked_url(text: str) -> URL:
+def checked_url(text: str, named: str = "the base URL") -> URL:
     """Return a base URL. Raises FatalError if the URL is invalid, or has a password."""
-    shown = "***" if "@" in text else text.partition("?")[0].partition("#")[0]
-    try:
+    shown = "***" if "@" in text else text.partition("?")[0].partition("#")[0][:200]
+    with suppress(ValueError):
         url = URL(text)
-    except ValueError:
-        raise FatalError(f"the base URL {shown!r:.200} is not valid") from None
-    if url.user or url.password:
-        raise FatalError("the base URL contains a password; pass an Authorization --header")
-    if url.scheme not in ("http", "https") or not url.host:
-        raise FatalError(f"the base URL {shown!r:.200} must be like http://localhost:8000/v1")
-    return url
+        if url.user or url.password:
+            raise FatalError(f"{named} contains a password; pass an Authorization --header")
+        if url.scheme in ("http", "https") and url.host and b" " not in url.host.encode("idna"):
+            return url
+    raise FatalError(f"{named} {shown!r} is not valid; it must be like http://localhost:8000/v1")
 
 
 def _check_headers(headers: Mapping[str, str]) -> dict[str, str]:

@@ -544,6 +544,32 @@ def test_stray_redirects_are_temporary_errors(server: FakeServer, place: str | N
 
 
 @pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "localhost:8000/v1",
+            "http://local host/v1",
+            "http://a..b/v1",
+            "http://a:99999",
+            "ftp://a",
+        ),
+        *("http://::1:8000/v1", "http://[::1/v1", "http://", " ", "http://\udc80x/v1"),
+    ],
+)
+def test_an_address_that_cannot_be_used_is_named_before_the_first_request(url: str) -> None:
+    with pytest.raises(FatalError) as caught:
+        OpenAIModel("m", RequestOptions(base_url=url))
+    advice = "is not valid; it must be like http://localhost:8000/v1"
+    assert str(caught.value) == f"the base URL (--base-url or OPENAI_BASE_URL) {url!r} {advice}"
+
+
+def test_an_address_of_the_sixth_version_keeps_its_brackets_in_errors() -> None:
+    model = OpenAIModel("fake", RequestOptions(base_url="http://[::1]:1/v1"))
+    with pytest.raises(TransientError, match=r"http://\[::1\]:1/v1 cannot be reached"):
+        ask(model)
+
+
+@pytest.mark.parametrize(
     ("body", "headers", "reason"),
     [
         (lambda: b"x" * 8_000_001, (), "more than 8000000 bytes"),
