@@ -15,11 +15,11 @@ from envs.state import cut
 from runner.analysis.bfcl_table import OVERALL, BfclTableRow, GroupScore
 from runner.analysis.figure_table import REQUESTS, FigureRow, beside_scores, columns, rows_of
 from runner.analysis.figures import MAX_ERROR_SHARE, ActCounts, CategoryScore, RunFigures
+from runner.records.episode_record import RunProgress, SampleProgress
 from runner.show.terminal import escape_unprintable, format_count, table
 
 if TYPE_CHECKING:
     from runner.analysis.run_scores import RunScores
-    from runner.records.episode_record import RunProgress
     from trajectories.errata import erratum
     from trajectories.errata.corrections import CorrectedEntries
 else:
@@ -81,7 +81,9 @@ def progress_text(progress: RunProgress | None) -> str:
     """Return a note for the score of an unfinished run; return "" for other runs."""
     if progress is None or not progress.is_unfinished:
         return ""
-    state = "the run is unfinished; without a budget, its score is biased"
+    state = "the run is unfinished; its entries ran without random order, so its score is biased"
+    if isinstance(progress, SampleProgress):
+        state = "the run is unfinished; its entries ran in random order, so its score is unbiased"
     return f"of {progress.done} of {progress.planned} episodes: {state}"
 
 

@@ -37,8 +37,9 @@ from runner.live.live_run import RunInputs, function_docs_folder, jobs_of
 from runner.live.run_control import RunEstimate, estimate
 from runner.models.model_types import Usage
 from runner.records.durable_files import write_whole
-from runner.records.episode_record import EpisodeRecord, RunProgress
+from runner.records.episode_record import EpisodeRecord, progress_type
 from runner.records.recorded_run import open_run, read_records, read_segments
+from runner.records.run_files import read_run_file
 from runner.records.run_store import create_folder, default_folder
 from runner.show.terminal import format_count, say
 from trajectories.dataset import Dataset
@@ -85,8 +86,7 @@ def evaluate_live(
     folder = folder or create_folder(default_folder(options.model, datetime.now()))
     if variants:
         return run_variants(variants, folder, options)
-    resumes = options.resume is not None
-    ending, status = run_plan(plan, folder, trajectories, options, resumes=resumes)
+    ending, status = run_plan(plan, folder, trajectories, options, resumes=bool(options.resume))
     figures = _print_result(folder, plan, trajectories, population, options)
     if ending.stop_reason is not None:
         note(f"{ending.stop_reason}; resume with turnwise eval --resume {quote(str(folder))}")
@@ -103,10 +103,7 @@ def _make_plan(options: EvalOptions, dataset: Dataset, profile: Profile) -> RunI
             why = "cannot be used with an agent, because an agent can have a state of its own"
             raise DataError("--reply-cache", why)
         if options.only == "failed":
-            why = (
-                "cannot be used with --only failed: the cache would return the same answers; "
-                "leave --reply-cache out"
-            )
+            why = "cannot be used with --only failed: it repeats the same answers; leave it out"
             raise DataError("--reply-cache", why)
     for each in settings.features:
         if each.protocol and not is_hosted:
@@ -133,7 +130,8 @@ def _print_result(
         write_whole(options.output, map(_verdict_line, records), named=True)
     machine = GpuServerUsage.of(read_segments(folder), [r.id for r in records], options.gpu_price)
     totals = totals._replace(machine=machine)
-    progress = RunProgress(len(records), len(asked) * options.trials)
+    planned = len(asked) * options.trials
+    progress = progress_type(read_run_file(folder)["note"])(len(records), planned)
     figures = RunFigures(records, asked, totals, options.allow_errors, progress)
     for line in summary(figures, options.trials, population, field=plan.profile is BFCL):
         say(line)
@@ -205,9 +203,7 @@ def _print_estimate(
         )
     else:
         members = variants.members
-        guess = RunEstimate.sum(
-            [_estimate(each.plan, each.trajectories, trials) for each in members]
-        )
+        guess = RunEstimate.sum(_estimate(each.plan, each.trajectories, trials) for each in members)
         entries = len({t.id for each in members for t in each.trajectories})
         say(
             f"{format_count(entries, 'entry')} in {format_count(len(members), variants.kind)}; "

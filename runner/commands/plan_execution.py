@@ -20,7 +20,7 @@ from runner.live.run_control import RunEnding, open_jobs, open_store
 from runner.models.model_connection import connect, load_client
 from runner.models.model_types import Model
 from runner.records.durable_files import RUN_FILE, WriteError
-from runner.records.episode_record import RunSegment, RunSpending
+from runner.records.episode_record import RunSegment, RunSpending, SampleProgress, progress_type
 from runner.records.json_codec import read
 from runner.records.recorded_run import is_run
 from runner.records.run_definition import RunFile, Selection
@@ -45,7 +45,10 @@ def run_plan(
     """
 
     def play(store: RunStore) -> RunEnding:
-        jobs = open_jobs(store, trajectories, options.trials, options.only, plan.order_seed)
+        # A resumed run keeps its random order, even if it has no budget any more.
+        is_random = progress_type(read_run_file(store.folder)["note"]) is SampleProgress
+        seed = (plan.settings.seed or 0) if is_random else plan.order_seed
+        jobs = open_jobs(store, trajectories, options.trials, options.only, seed)
         report_jobs(store, jobs)
         if store.lost_tools:
             note(
@@ -88,8 +91,7 @@ def run_segment(
     Raises:
         DataError: The folder cannot be used.
     """
-    command = sys.argv
-    with open_store(folder, plan, selection, command, episodes=episodes, resumes=resumes) as store:
+    with open_store(folder, plan, selection, sys.argv, episodes=episodes, resumes=resumes) as store:
         # Collecting loaded modules again and again took a tenth of the time.
         gc.freeze()
         started_at = time.monotonic()
@@ -146,16 +148,14 @@ def selection_of(
             category, name
         ):
             category = spelled
-    seed = sample_seed if sample else None
-    ids, limit, subset = options.ids, options.limit, options.subset
     return Selection(
         category,
-        ids,
-        limit=limit,
+        options.ids,
+        limit=options.limit,
         sample=sample,
-        sample_seed=seed,
+        sample_seed=sample_seed if sample else None,
         trials=trials,
-        subset=subset,
+        subset=options.subset,
         tag=options.tag,
     )
 

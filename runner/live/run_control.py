@@ -136,6 +136,7 @@ def open_store(
             "created": datetime.now().isoformat(timespec="seconds"),
             "command": redact_command(command),
             "episodes": episodes,
+            **({} if plan.order_seed is None else {"order": "random"}),
         },
         secrets=secrets_of(plan.model, plan.settings, os.environ),
         said=lambda id: repr(plan.dataset.trajectories[id]),

@@ -486,6 +486,15 @@ class RunProgress(NamedTuple):
         return {"done": self.done, "planned": self.planned, "unfinished": self.is_unfinished}
 
 
+class SampleProgress(RunProgress):
+    """Progress of a run in random order: the finished episodes are a random sample."""
+
+
+def progress_type(note: JsonObject) -> type[RunProgress]:
+    """Return the type of a run's progress; ``note`` is the note in ``run.json``."""
+    return SampleProgress if note.get("order") == "random" else RunProgress
+
+
 class RecordedEpisode(NamedTuple):
     """An episode of an opened run; ``mode`` and ``reader`` tell how to parse the steps."""
 

@@ -24,6 +24,7 @@ from runner.records.episode_record import (
     RecordedEpisode,
     RunProgress,
     RunSegment,
+    progress_type,
 )
 from trajectories.dataset import pause_collector
 from trajectories.jsonl import parse_object
@@ -96,7 +97,8 @@ class Run:
         if self.definition is None:
             return None
         features = recorded_features(self.definition, str(self.path / RUN_FILE))
-        return RunProgress.of(self.episodes.keys(), self.note.get("episodes"), features)
+        progress = progress_type(self.note)
+        return progress.of(self.episodes.keys(), self.note.get("episodes"), features)
 
     @property
     def ids(self) -> list[str]:
@@ -195,18 +197,12 @@ def is_run(path: Path) -> bool:
 
 @pause_collector()
 def _of_folder(folder: Path, only: str | None, hold: bool) -> Run:
-    file = folder / RUN_FILE
-    _, definition, note = json_codec.read(
-        definitions.RunFile, run_files.read_run_file(folder), str(file)
-    )
+    run, where = run_files.read_run_file(folder), str(folder / RUN_FILE)
+    _, definition, note = json_codec.read(definitions.RunFile, run, where)
     if definition.profile not in PROFILES:
-        known = " or ".join(PROFILES)
-        raise DataError(
-            str(file), f"$.definition.profile: must be {known}, but is {definition.profile!r}"
-        )
-    reader = _reader_of(definition, str(file))
-    mode = definition.settings.mode
-    make = partial(_recorded, mode=mode, reader=reader)
+        why = f"must be {' or '.join(PROFILES)}, but is {definition.profile!r}"
+        raise DataError(where, f"$.definition.profile: {why}")
+    make = partial(_recorded, mode=definition.settings.mode, reader=_reader_of(definition, where))
     path = folder / run_files.EPISODES_FILE
     is_large = path.is_file() and path.stat().st_size > MAX_HELD_BYTES
     reads_on_use = only is None and (is_large or not hold)

@@ -129,8 +129,7 @@ def read_catalog_run(folder: Path) -> CatalogRun:
         episodes = tuple(_episodes(folder / EPISODES_FILE))
     except DataError as error:
         return CatalogRun(folder, "damaged", problem=str(error))
-    note = file.note
-    planned, created, command = (note.get(name) for name in ("episodes", "created", "command"))
+    planned, created, command = map(file.note.get, ("episodes", "created", "command"))
     known = planned if isinstance(planned, int) else None
     state: State = "unknown" if known is None else "unfinished"
     progress = RunProgress.of([each.key for each in episodes], known, features)
@@ -183,10 +182,8 @@ def _episodes(path: Path) -> Iterator[EpisodeRecord]:
         found = _BEGINNING.match(raw)
         if found is None:
             where = f"{path}:{number}"
-            record = EpisodeRecord.from_json(
-                parse_object(raw.decode("utf-8", "replace"), where), where
-            )
-            yield record.outline
+            value = parse_object(raw.decode("utf-8", "replace"), where)
+            yield EpisodeRecord.from_json(value, where).outline
             continue
         id, trial, category, outcome, base = found.groups()
         record = EpisodeRecord(

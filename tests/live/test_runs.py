@@ -18,7 +18,9 @@ import pytest
 
 from extensions.export.transcripts import export_bfcl
 from runner.cli import main
-from runner.commands import OVER_BUDGET
+from runner.commands import OVER_BUDGET, plan_execution
+from runner.live.live_run import EpisodeJob
+from runner.live.run_control import open_jobs
 from runner.records.recorded_run import open_run, read_segments
 from runner.records.run_files import EPISODES_FILE, TOOLS_FILE, UNDERWAY_FILE
 from tests.live.running import (
@@ -271,7 +273,7 @@ def test_a_budget_stops_a_run_that_can_go_on(
     done = run(*BASE, "--concurrency", "2", *budget)
     assert done.status == 5
     assert f"turnwise: {reason}; resume with turnwise eval --resume {folder}\n" in done.err
-    said = "the run is unfinished; without a budget, its score is biased"
+    said = "the run is unfinished; its entries ran in random order, so its score is unbiased"
     assert f"of {len(records(folder))} of {ENTRIES} episodes: {said}" in done.out
     assert 0 < len(records(folder)) < ENTRIES
     asked = server.requests
@@ -280,6 +282,46 @@ def test_a_budget_stops_a_run_that_can_go_on(
     again = run(*BASE, *resume(folder))
     assert again.status == 0
     assert [*outcomes(folder).values()] == ["passed"] * ENTRIES
+
+
+def test_a_run_that_started_in_random_order_keeps_its_order(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds = []
+
+    def watched(*given: Any) -> list[EpisodeJob]:
+        seeds.append(given[-1])
+        return open_jobs(*given)
+
+    monkeypatch.setattr(plan_execution, "open_jobs", watched)
+    run(*BASE, "--concurrency", "2", "--seed", "7", "--max-requests", "40")
+    assert run(*BASE, "--seed", "7", *resume(folder)).status == 0
+    assert run(*BASE, "--seed", "7", folder=folder.with_name("whole")).status == 0
+    assert seeds == [7, 7, None]
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        ((), "its entries ran without random order, so its score is biased"),
+        (("--max-requests", "999"), "its entries ran in random order, so its score is unbiased"),
+    ],
+)
+def test_every_command_tells_whether_the_score_of_an_unfinished_run_is_biased(
+    run: Run, folder: Path, budget: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*BASE, *budget).status == 0
+    (folder / EPISODES_FILE).write_bytes(
+        b"".join((folder / EPISODES_FILE).read_bytes().splitlines(keepends=True)[:3])
+    )
+    note = f"of 3 of {ENTRIES} episodes: the run is unfinished; {said}"
+    for command in (
+        ["table", str(folder)],
+        ["compare", str(folder), str(folder)],
+        ["export", str(folder), "--format", "bfcl", "-o", str(folder.with_name("results"))],
+    ):
+        assert main(command) == 0
+        assert note in "".join(capsys.readouterr())
 
 
 def test_what_a_budget_leaves_unfinished_goes_on_and_the_budget_counts_the_whole_run(
