@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from checkers.replies.formats import ReplyFormat
     from envs.session import Session
     from runner.analysis.figure_table import FigureRow
-    from runner.analysis.figures import StepUsage
+    from runner.analysis.figures import RunFigures, StepUsage
     from runner.analysis.replayed_runs import ReplayedRun
     from runner.analysis.report.page_parts import PagePart
     from runner.commands.variant_types import VariantSet
@@ -206,7 +206,7 @@ class Extension:
         """
         return None
 
-    def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
+    def reported(self, own: Any, figures: RunFigures, entries: Dataset) -> None:
         """Write the extension's reports after a run.
 
         Raises DataError if a file cannot be written.
@@ -394,15 +394,13 @@ def judging_features(checks: Sequence[Any], policy: str | None) -> list[RunFeatu
     return [each for own in load_extensions().values() if (each := own.judging(checks, policy))]
 
 
-def report_run(
-    theirs: Mapping[str, Any], records: Sequence[EpisodeRecord], entries: Dataset
-) -> None:
+def report_run(theirs: Mapping[str, Any], figures: RunFigures, entries: Dataset) -> None:
     """Let extensions write their reports on a run.
 
     Raises the exceptions of ``Extension.reported``.
     """
     for name, own in theirs.items():
-        load_extension(name).reported(own, records, entries)
+        load_extension(name).reported(own, figures, entries)
 
 
 def recorded_features(definition: RunDefinition | None, where: str) -> list[RunFeature]:

@@ -10,9 +10,9 @@ from runner.extension import Extension, RunFeature
 
 if TYPE_CHECKING:
     from extensions.ci import reports
+    from runner.analysis.figures import RunFigures
     from runner.live.run_settings import Settings
     from runner.records import durable_files
-    from runner.records.episode_record import EpisodeRecord
     from trajectories.dataset import Dataset
 else:
     reports = lazy_module("extensions.ci.reports")
@@ -33,9 +33,9 @@ class CiExtension(Extension):
         durable_files.check_writable(own.junit)
         return ()
 
-    def reported(self, own: Any, records: Sequence[EpisodeRecord], entries: Dataset) -> None:
+    def reported(self, own: Any, figures: RunFigures, entries: Dataset) -> None:
         """Write the chosen reports."""
-        reports.write(own, records, entries.trajectories)
+        reports.write(own, figures, entries.trajectories)
 
 
 EXTENSION = CiExtension()

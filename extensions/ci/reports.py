@@ -11,6 +11,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from envs.errors import DataError
+from runner.analysis.figure_lines import progress_text
+from runner.analysis.figures import RunFigures
 from runner.commands.options import option, switch
 from runner.records.durable_files import write_output
 from runner.records.episode_record import EpisodeRecord
@@ -33,20 +35,21 @@ class ReportOptions:
     github: bool = switch("print annotations and write the step summary of GitHub Actions")
 
 
-def write(
-    options: ReportOptions, records: Sequence[EpisodeRecord], entries: Mapping[str, Trajectory]
-) -> None:
+def write(options: ReportOptions, figures: RunFigures, entries: Mapping[str, Trajectory]) -> None:
     """Write the chosen reports. Raises DataError if a file cannot be written."""
+    records, part = figures.outcomes, progress_text(figures.progress)
     if options.junit is not None:
-        write_output(options.junit, [junit(records, entries)])
+        write_output(options.junit, [junit(records, entries, part)])
     if options.github:
+        if part:
+            say(f"::warning title=unfinished run::{_escape(f'results {part}')}")
         for line in make_annotations(records):
             say(line)
         path = os.environ.get(_SUMMARY)
         if path:
             try:
                 with open(path, "a", encoding="utf-8") as summary:
-                    summary.write(step_summary(records))
+                    summary.write(step_summary(records, part))
             except OSError as error:
                 raise DataError(_SUMMARY, f"{path} cannot be written: {error.strerror}") from None
 
@@ -68,18 +71,30 @@ def _name(record: EpisodeRecord) -> str:
     return f"{record.id} (trial {record.trial})" if record.trial else record.id
 
 
-def junit(records: Sequence[EpisodeRecord], entries: Mapping[str, Trajectory]) -> str:
-    """Return JUnit XML with one suite per category and one test case per episode."""
+def junit(
+    records: Sequence[EpisodeRecord], entries: Mapping[str, Trajectory], part: str = ""
+) -> str:
+    """Return JUnit XML with one suite per category and one test case per episode.
+
+    ``part`` tells how much of an unfinished run the records cover. Many tools show only the names
+    of suites, so the names tell that the run is unfinished, too.
+    """
+    mark = " (unfinished run)" if part else ""
     suites: dict[str, list[EpisodeRecord]] = defaultdict(list)
     for record in records:
         suites[record.category].append(record)
-    root = ElementTree.Element("testsuites", {"name": "turnwise", **_counts(records)})
+    root = ElementTree.Element("testsuites", {"name": f"turnwise{mark}", **_counts(records)})
     for category, members in suites.items():
-        suite = ElementTree.SubElement(root, "testsuite", {"name": category, **_counts(members)})
+        about = {"name": f"{category}{mark}", **_counts(members)}
+        suite = ElementTree.SubElement(root, "testsuite", about)
+        _add_properties(suite, [("unfinished", part)])
         for record in members:
             named = {"classname": f"turnwise.{category}", "name": _xml(_name(record)), "time": "0"}
             case = ElementTree.SubElement(suite, "testcase", named)
-            _add_properties(case, entries.get(record.id))
+            entry = entries.get(record.id)
+            if entry is not None:
+                tags = [("tag", tag) for tag in entry.tags]
+                _add_properties(case, [*tags, ("comment", entry.comment)])
             if record.outcome == "passed":
                 continue
             kind = "error" if record.outcome == "error" else "failure"
@@ -94,13 +109,11 @@ def _type(record: EpisodeRecord) -> str:
     return (record.verdict.error_type if record.verdict else None) or "error"
 
 
-def _add_properties(case: ElementTree.Element, entry: Trajectory | None) -> None:
-    if entry is None or not (entry.tags or entry.comment):
-        return
-    properties = ElementTree.SubElement(case, "properties")
-    for name, value in (*(("tag", tag) for tag in entry.tags), ("comment", entry.comment)):
-        if value:
-            ElementTree.SubElement(properties, "property", name=name, value=_xml(value))
+def _add_properties(to: ElementTree.Element, found: Sequence[tuple[str, str]]) -> None:
+    given = [(name, value) for name, value in found if value]
+    properties = ElementTree.SubElement(to, "properties") if given else to
+    for name, value in given:
+        ElementTree.SubElement(properties, "property", name=name, value=_xml(value))
 
 
 def _counts(records: Sequence[EpisodeRecord]) -> dict[str, str]:
@@ -131,8 +144,11 @@ def _escape(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def step_summary(records: Sequence[EpisodeRecord]) -> str:
-    """Return Markdown with the counts of outcomes, and a list of episodes that did not pass."""
+def step_summary(records: Sequence[EpisodeRecord], part: str = "") -> str:
+    """Return Markdown with the counts of outcomes, and a list of episodes that did not pass.
+
+    ``part`` tells how much of an unfinished run the records cover.
+    """
     groups: dict[str, list[EpisodeRecord]] = defaultdict(list)
     for record in records:
         groups[record.category].append(record)
@@ -147,7 +163,9 @@ def step_summary(records: Sequence[EpisodeRecord]) -> str:
     more = len(bad) - len(rows)
     listed = ["", "| not passed | reason |", "|---|---|", *rows] if rows else []
     left = ["", f"... and {more} more"] if more else []
-    return "\n".join(["## Turnwise", "", *table, *listed, *left, "", ""])
+    heading = ["## Turnwise: unfinished run", "", f"Results {part}.", ""]
+    heading = heading if part else ["## Turnwise", ""]
+    return "\n".join([*heading, *table, *listed, *left, "", ""])
 
 
 def _markdown(text: str) -> str:

@@ -131,7 +131,7 @@ def _evaluate_offline(
     status = report(dataset, profile, figures, population, mend, options.fail_under)
     for line in feature_lines(features, dataset, trajectories, outcomes):
         say(line)
-    extension.report_run(options.extensions, outcomes, dataset)
+    extension.report_run(options.extensions, figures, dataset)
     return status
 
 

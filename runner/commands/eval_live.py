@@ -91,7 +91,7 @@ def evaluate_live(
     if ending.stop_reason is not None:
         note(f"{ending.stop_reason}; resume with turnwise eval --resume {quote(str(folder))}")
     if figures is not None:
-        extension.report_run(options.extensions, figures.outcomes, plan.dataset)
+        extension.report_run(options.extensions, figures, plan.dataset)
     return apply_threshold(options.fail_under, figures, status)
 
 

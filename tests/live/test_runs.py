@@ -319,6 +319,8 @@ def test_every_command_tells_whether_the_score_of_an_unfinished_run_is_biased(
         ["table", str(folder)],
         ["compare", str(folder), str(folder)],
         ["export", str(folder), "--format", "bfcl", "-o", str(folder.with_name("results"))],
+        ["export", str(folder), "--format", "csv", "-o", str(folder.with_name("tables"))],
+        ["export", str(folder.parent), "--format", "csv", "-o", str(folder.with_name("all"))],
     ):
         assert main(command) == 0
         assert note in "".join(capsys.readouterr())

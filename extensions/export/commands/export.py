@@ -21,7 +21,8 @@ from runner.analysis.figure_lines import progress_text
 from runner.commands import DONE
 from runner.commands.common_options import note
 from runner.commands.options import argument, index, option, switch
-from runner.records.recorded_run import Run, read_run
+from runner.records.recorded_run import Run, open_run, read_run
+from runner.records.run_catalog import run_folders
 from runner.show.terminal import say
 
 if TYPE_CHECKING:
@@ -74,11 +75,12 @@ def run(options: Options) -> int:
         rows = frames.load_runs(*options.runs, notify=note)
         for path in tables.write_frames(rows, options.format, options.output or options.runs[0]):
             say(str(path))
+        # A line with a note in a CSV file would break its readers.
+        folders = [each for path in options.runs for each in [*run_folders(path)] or [path]]
+        _note_unfinished([open_run(folder, hold=False) for folder in folders])
         return DONE
     kept = [read_run(path) for path in options.runs]
-    for each in kept:
-        if unfinished := progress_text(each.progress):
-            note(f"warning: the files hold results {unfinished} ({each.path})")
+    _note_unfinished(kept)
     if options.format == "bfcl":
         folder = options.output or options.runs[0] / "bfcl"
         for path in export_bfcl(kept[0], folder, trial=options.trial or 0, model=options.model):
@@ -93,6 +95,12 @@ def run(options: Options) -> int:
     every = [transcript for _, some in found for transcript in some]
     write_transcripts({path: every}, options.format, named=named)
     return DONE
+
+
+def _note_unfinished(runs: Sequence[Run]) -> None:
+    for each in runs:
+        if unfinished := progress_text(each.progress):
+            note(f"warning: the files hold results {unfinished} ({each.path})")
 
 
 def _transcripts(

@@ -105,6 +105,28 @@ def test_github_gets_annotations_and_a_summary(
     assert (desk / "summary.md").read_text(encoding="utf-8").startswith("earlier\n## Turnwise")
 
 
+def test_reports_on_an_unfinished_run_say_so(
+    desk: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    monkeypatch.syspath_prepend(str(desk))
+    (desk / "silent.py").write_text("def agent(messages, tools):\n    return 'No.'\n")
+    assert evaluate("python:silent:agent", "--run-dir", "run") == 0
+    episodes = desk / "run" / "episodes.jsonl"
+    episodes.write_text(episodes.read_text().splitlines(keepends=True)[0])
+    capsys.readouterr()
+    assert evaluate("replay:run", "--junit", "junit.xml", "--github") == 0
+    said = "of 1 of 2 episodes: the run is unfinished; "
+    assert f"::warning title=unfinished run::results {said}" in capsys.readouterr().out
+    summary = Path("summary.md").read_text()
+    assert summary.startswith(f"## Turnwise: unfinished run\n\nResults {said}")
+    root = ElementTree.parse("junit.xml").getroot()
+    [suite] = root
+    names = [each.get("name") for each in (root, suite, suite[0][0])]
+    assert names == ["turnwise (unfinished run)", "base (unfinished run)", "unfinished"]
+    assert (suite[0][0].get("value") or "").startswith(said)
+
+
 def test_tags_select_entries_and_have_rows(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert evaluate("oracle", "-o", "verdicts.jsonl") == 0
     assert "refunds       2       0       0  100.0%" in capsys.readouterr().out
