@@ -55,7 +55,7 @@ class EmbeddingRanker:
             self._url = checked_url(url)
         except ModelError as error:
             raise DataError(self._where, str(error)) from None
-        address = f"{self._url.scheme}://{self._url.authority}{self._url.path}"
+        address = f"{self._url.scheme}://{self._url.raw_authority}{self._url.path}"
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         secrets = (*secrets_in(self._headers.values()), *secrets_in_address(url))
         self._endpoint = Endpoint(model, address, secrets)
@@ -112,7 +112,7 @@ class EmbeddingRanker:
         raise AssertionError
 
     async def _request(self, client: Transport, texts: Sequence[str]) -> object:
-        url = self._url / "embeddings"
+        url = (self._url / "embeddings").with_query(self._url.query)
         body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         headers = {"Content-Type": "application/json", **self._headers}
         request = HttpRequest(url, headers, [json.dumps(body).encode()])
@@ -207,5 +207,6 @@ def connect_ranker(place: str, texts: Sequence[str]) -> EmbeddingRanker:
     """
     url, mark, model = place.rpartition("#")
     if not mark or not url or not model:
-        raise DataError("--by", f"embed:{place!s:.80} does not have the form embed:URL#MODEL")
+        shown = place.partition("?")[0]
+        raise DataError("--by", f"embed:{shown!s:.80} does not have the form embed:URL#MODEL")
     return EmbeddingRanker(url, model, texts)

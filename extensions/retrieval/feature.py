@@ -13,6 +13,7 @@ from extensions.retrieval.policy import (
     RetrievalSettings,
     measure_ceiling,
 )
+from extensions.retrieval.rankings import mask_ranking
 from runner.commands.common_options import note
 from runner.commands.options import option, switch
 from runner.extension import JsonObject, RunFeature
@@ -104,7 +105,8 @@ class RetrievalFeature(RunFeature):
         self, dataset: Dataset, ids: Sequence[str], records: Sequence[EpisodeRecord]
     ) -> Iterator[str]:
         """Yield the coverage of the needed functions, and the pass rates."""
-        policy, pool, by = str(self.retrieval.policy), self.retrieval.pool, self.retrieval.by
+        policy, pool = str(self.retrieval.policy), self.retrieval.pool
+        by = mask_ranking(self.retrieval.by)
         if policy.startswith("search"):
             way = "the model calls the search function"
             yield f"retrieval policy {policy}, corpus {pool}, ranking {by}: {way}"

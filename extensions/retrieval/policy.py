@@ -19,7 +19,7 @@ from extensions.authoring.graph import graph
 from extensions.experiments.function_counts import add_backends
 from extensions.retrieval.corpus import Corpus, DescribedFunction
 from extensions.retrieval.corpus_files import load_corpus
-from extensions.retrieval.rankings import Ranking
+from extensions.retrieval.rankings import Ranking, mask_ranking
 from runner.models.toolbox import Document, bfcl_documents, own_documents
 from trajectories.dataset import Dataset
 from trajectories.offered_functions import OfferedFunctions
@@ -113,7 +113,8 @@ class Retrieval(NamedTuple):
         offering = dict(self._make_offerings(wide.values(), pool))
         trajectories = {**dataset.trajectories, **wide}
         digest = pool.sha256[:16]
-        reference = RetrievalSettings(str(self.policy), self.pool, self.by, self.keep, digest)
+        by = mask_ranking(self.by)
+        reference = RetrievalSettings(str(self.policy), self.pool, by, self.keep, digest)
         return replace(dataset, trajectories=trajectories, offering=offering), reference
 
     def _make_offerings(

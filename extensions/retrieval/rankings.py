@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from envs.errors import DataError, require_extra, suggest_name
 from envs.lazy_modules import lazy_module
 from extensions.retrieval.corpus import Corpus, DescribedFunction
+from runner.records.secret_finder import redact_address
 
 if TYPE_CHECKING:
     from extensions.retrieval import (
@@ -81,6 +82,13 @@ class Ranking:
             [FoundFunction(int(i), functions[i], float(row[i])) for i in places[:limit]]
             for row, places in zip(scores, lexical.order(scores), strict=True)
         ]
+
+
+def mask_ranking(by: str) -> str:
+    """Return the name of a ranking without the secrets in the address of its server."""
+    kind, colon, place = by.partition(":")
+    url, mark, model = place.rpartition("#")
+    return f"{kind}{colon}{redact_address(url)}{mark}{model}" if kind == "embed" else by
 
 
 def _load_ranker(corpus: Corpus, by: str) -> Any:

@@ -84,5 +84,6 @@ def _body_text_without(text: str) -> str:
 
 
 # Extensions have options such as --user-base-url.
-_OPTION = re.compile(r"--(?:\w+-)*(base-url|header|body)")
+_OPTION = re.compile(r"--(?:\w+-)*(base-url|header|body|retrieve-by)")
 _OPTIONS = {"base-url": redact_address, "header": _header_without, "body": _body_text_without}
+_OPTIONS["retrieve-by"] = lambda text: re.sub(r"^(embed:[^?]*\?).*(?=#)", rf"\1{MASK}", text)

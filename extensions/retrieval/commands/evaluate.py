@@ -14,7 +14,7 @@ from extensions.retrieval.commands.options import (
 )
 from extensions.retrieval.evaluation import load_query_set, measure
 from extensions.retrieval.queries import SplitKind, parts
-from extensions.retrieval.rankings import DEFAULT, Ranking
+from extensions.retrieval.rankings import DEFAULT, Ranking, mask_ranking
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import index, option, positive
@@ -74,12 +74,13 @@ def run(options: Options) -> int:
             )
         about = {"queries": name, "corpus": asked.corpus.name, "split": options.split}
         for by in methods:
-            result = measure(Ranking(asked.corpus, by), queries)
-            found.append({**about, "by": by, **result.to_json()})
-            heads = [f"{name} ({len(queries)})", f"{asked.corpus.name} ({asked.corpus.size})", by]
-            rows.append([*heads, *measures_row(result)])
+            result, shown = measure(Ranking(asked.corpus, by), queries), mask_ranking(by)
+            found.append({**about, "by": shown, **result.to_json()})
+            heads = [f"{name} ({len(queries)})", f"{asked.corpus.name} ({asked.corpus.size})"]
+            rows.append([*heads, shown, *measures_row(result)])
     if len(names) > 1:
-        rows += (["mean", f"of {len(names)} sets", by, *mean_row(found, by)] for by in methods)
+        for by in map(mask_ranking, methods):
+            rows.append(["mean", f"of {len(names)} sets", by, *mean_row(found, by)])
     if options.json:
         say_json(found)
     else:

@@ -12,7 +12,7 @@ from extensions.retrieval.commands.options import (
     RankingOption,
 )
 from extensions.retrieval.corpus_files import load_corpus
-from extensions.retrieval.rankings import FoundFunction, Ranking
+from extensions.retrieval.rankings import FoundFunction, Ranking, mask_ranking
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, option, positive
@@ -40,13 +40,15 @@ def run(options: Options) -> int:
     if found and not any(function.score for function in found):
         note(f"no function of {corpus.name} matches the text; its first functions follow")
     if options.json:
-        say_json({"query": options.text, "by": options.by, "found": [*_as_json(found)]})
+        say_json(
+            {"query": options.text, "by": mask_ranking(options.by), "found": [*_as_json(found)]}
+        )
         return DONE
     for rank, (_, function, score) in enumerate(found, start=1):
         description = " ".join(str(function.document["description"]).split())
         head = f"{rank:>3}  {score:.4f}  {function.name} ({function.backend})"
         say(f"{head}: {cut_to_terminal(description, _MAX_LINE_CHARS)}")
-    say(f"{corpus.size} functions of {corpus.name}; ranked by {options.by}")
+    say(f"{corpus.size} functions of {corpus.name}; ranked by {mask_ranking(options.by)}")
     return DONE
 
 

@@ -26,6 +26,12 @@ from runner.records.secret_finder import (
         (["--body", '{"top_k":1}'], ["--body", '{"top_k":1}']),
         (["--body", "{no JSON"], ["--body", "{no JSON"]),
         (["--model", "--body"], ["--model", "--body"]),
+        (
+            ["--retrieve-by", "embed:http://h/v1?k=a#b#m"],
+            ["--retrieve-by", "embed:http://h/v1?***#m"],
+        ),
+        (["--retrieve-by=embed:http://h/v1#m"], ["--retrieve-by=embed:http://h/v1#m"]),
+        (["--retrieve-by", "local:a?b#c"], ["--retrieve-by", "local:a?b#c"]),
     ],
 )
 def test_a_command_line_is_kept_without_its_secrets(word, kept):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +17,11 @@ from envs.errors import DataError
 from extensions.retrieval import embedding_ranker
 from extensions.retrieval.corpus import Corpus, own_corpus
 from extensions.retrieval.rankings import Ranking
+from runner.cli import main
 from runner.data.cache import cache_root
+from tests.live.running import arguments
+from tests.servers.answers import of_dataset
+from tests.servers.serving import FakeServer
 
 pytest.importorskip("openai")
 
@@ -190,6 +195,33 @@ def test_no_server_and_no_address_are_refused(shop: Corpus) -> None:
         Ranking(shop, "embed:ftp://x#m")
     with pytest.raises(DataError, match="does not have the form embed:URL#MODEL"):
         Ranking(shop, "embed:http://127.0.0.1:1/v1")
+    with pytest.raises(DataError, match=r"embed:http://127\.0\.0\.1:1/v1 does not"):
+        Ranking(shop, "embed:http://127.0.0.1:1/v1?key=abcdefgh")
+
+
+def test_a_key_in_the_address_is_sent_but_neither_kept_nor_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(well) as (by, asked):
+        by = by.replace("#", "?key=abcdefgh#")
+        run = tmp_path / "run"
+        with FakeServer(of_dataset("turnwise", "base")) as server:
+            flags = ["--category", "base", "--limit", "2", "--retrieve", "top=3"]
+            flags = arguments(server, run, *flags, "--retrieve-by", by)
+            monkeypatch.setattr(sys, "argv", ["turnwise", *flags])
+            assert main(flags) == 0
+            assert main(["eval", "--resume", str(run), "--retrieve-by", by]) == 0
+            capsys.readouterr()
+            assert main(["eval", "--resume", str(run)]) == 2
+            assert "does not store the secret --retrieve-by" in capsys.readouterr().err
+        assert main(["retrieve", "query", "a flight", "--by", by]) == 0
+        assert main(["retrieve", "query", "a flight", "--by", by, "--json"]) == 0
+        assert main(["retrieve", "evaluate", "--queries", "own", "--by", by]) == 0
+    assert {each["path"] for each in asked} == {"/v1/embeddings?key=abcdefgh"}
+    assert "abcdefgh" not in "".join(capsys.readouterr())
+    kept = [path.read_text() for path in tmp_path.rglob("*") if path.is_file()]
+    assert kept
+    assert not any("abcdefgh" in text for text in kept)
 
 
 def test_a_damaged_file_of_what_was_kept_is_made_anew(shop: Corpus) -> None:
