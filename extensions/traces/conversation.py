@@ -106,7 +106,14 @@ def merge_exchanges(exchanges: Sequence[Exchange]) -> list[ChatMessage]:
             said = [chat for _, chats in now[len(before) :] for chat in chats]
         elif any(chat["role"] == "assistant" for chat in said):
             node.refuse("the messages do not continue the messages of the previous request")
-        known += [*said, *outputs]
+        known += said
+        told = [chat for chat in outputs if chat["role"] not in _SYSTEM]
+        before, now = _groups(known), _groups(told)
+        # The answer of a graph contains the whole conversation.
+        repeats = bool(told) and told[0]["role"] == "user"
+        if repeats and [shape for shape, _ in now[: len(before)]] == [shape for shape, _ in before]:
+            told = [chat for _, chats in now[len(before) :] for chat in chats]
+        known += told
     return known
 
 

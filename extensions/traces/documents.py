@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +20,10 @@ from trajectories.jsonl import parse_value, read_text
 MAX_BYTES = 512 * 1024**2
 """Maximum size of a file."""
 _LINE_SUFFIXES = (".jsonl", ".ndjson")
-_FILES = ("*.json", "*.jsonl", "*.ndjson")
+_PACKED_SUFFIX = ".gz"
+_PACKED_BYTES = b"\x1f\x8b"
+"""First bytes of a gzip file."""
+_FILES = ("*.json", "*.jsonl", "*.ndjson", "*.json.gz", "*.jsonl.gz", "*.ndjson.gz")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _PART = re.compile(r"\.(\w+)|\[(\d+)\]")
 _DECODER = json.JSONDecoder()
@@ -155,8 +161,9 @@ def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
         raise DataError(str(path), f"has {size} bytes; the maximum is {MAX_BYTES} bytes")
     if path.suffix == ".eval":
         raise DataError(str(path), "is an archive; convert it to JSON with `inspect log dump FILE`")
-    text = read_text(path)
-    if lines or path.suffix in _LINE_SUFFIXES or _begins_with_value(text):
+    text = _read(path)
+    has_lines = path.name.removesuffix(_PACKED_SUFFIX).endswith(_LINE_SUFFIXES)
+    if lines or has_lines or _begins_with_value(text):
         numbered = enumerate(text.split("\n"), start=1)
         found = [_document(path, number, line) for number, line in numbered if line.strip()]
     else:
@@ -164,6 +171,29 @@ def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
     if not found:
         raise DataError(str(path), "holds no trace")
     return found
+
+
+def _read(path: Path) -> str:
+    """Return the text of a file, which may be packed with gzip."""
+    try:
+        with path.open("rb") as file:
+            if file.read(len(_PACKED_BYTES)) != _PACKED_BYTES:
+                return read_text(path)
+            file.seek(0)
+            with gzip.GzipFile(fileobj=file) as packed:
+                data = packed.read(MAX_BYTES + 1)
+    except EOFError:
+        raise DataError(str(path), "is a gzip file that ends too early; copy it again") from None
+    except zlib.error as error:
+        raise DataError(str(path), f"is a damaged gzip file: {error}") from None
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror or error}") from None
+    if len(data) > MAX_BYTES:
+        raise DataError(str(path), f"unpacks to more than {MAX_BYTES} bytes, the maximum")
+    try:
+        return io.StringIO(data.decode("utf-8-sig"), newline=None).read()
+    except UnicodeDecodeError as error:
+        raise DataError(str(path), f"is not UTF-8 text: {error.reason}; save it as UTF-8") from None
 
 
 def root(document: Document) -> JsonNode:

@@ -61,8 +61,9 @@ class Options(DataOptions, JudgingOptions):
 
     traces: tuple[Path, ...] = argument("file with traces, or folder of trace files", "TRACES")
     format: TraceFormat = option(
-        "openai (messages of OpenAI, Anthropic or LangChain, or Responses items), jsonl (one "
-        "openai trace per line), otel (OTLP JSON), langsmith (exported runs), inspect (JSON logs)",
+        "openai (messages of OpenAI, Anthropic, Gemini, Bedrock or LangChain, or Responses items), "
+        "jsonl (one openai trace per line), otel (OTLP JSON), langsmith (exported runs), inspect "
+        "(JSON logs)",
         required=True,
     )
     output: Path | None = option(

@@ -269,6 +269,21 @@ def test_runs_of_a_thread_are_one_conversation(desk: Path, tmp_path: Path) -> No
     assert {step.latency for step in record.steps} == {2.5}
 
 
+def test_the_answer_of_a_graph_may_repeat_the_conversation(desk: Path, tmp_path: Path) -> None:
+    said = [{"type": "system", "content": "Be brief."}, *LANGCHAIN]
+    graph = {
+        "id": "graph",
+        "run_type": "chain",
+        "inputs": {"messages": LANGCHAIN[:1]},
+        "outputs": {"messages": said},
+        "tags": ["entry:desk_0"],
+    }
+    path = tmp_path / "graph.json"
+    path.write_text(json.dumps([graph]))
+    [record] = read(imported(path, "langsmith", "--dataset", str(desk))).values()
+    assert (record.outcome, len(record.steps)) == ("passed", 4)
+
+
 def test_runs_that_are_nested_in_a_run_belong_to_its_trace(desk: Path, tmp_path: Path) -> None:
     asked = [
         {
