@@ -107,7 +107,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise DataError(str(path), f"cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise DataError(str(path), f"is not UTF-8 text: {error.reason}") from None
+        raise DataError(str(path), f"is not UTF-8 text: {error.reason}; save it as UTF-8") from None
 
 
 def parse_object(

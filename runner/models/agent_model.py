@@ -23,12 +23,7 @@ from weakref import WeakKeyDictionary
 
 from envs.errors import DataError, describe_exception, suggest_name
 from runner.models.model_types import AgentError, Reply, Request, RequestOptions
-from runner.models.recorded_messages import (
-    MalformedMessage,
-    call_entry,
-    is_langchain,
-    langchain_message,
-)
+from runner.models.recorded_messages import MalformedMessage, chat_messages, is_langchain
 from runner.models.reply_reader import one_line, read_completion
 from runner.models.settings import LiveSettings, sent_as
 
@@ -189,7 +184,7 @@ def read_message(answer: object) -> Mapping[str, Any]:
         answer = dump()
     if isinstance(answer, str):
         answer = {"content": answer}
-    if isinstance(answer, Mapping) and is_langchain(answer):
+    if isinstance(answer, Mapping) and (is_langchain(answer) or _has_blocks(answer)):
         answer = _openai_message(answer)
     if mismatch := _find_mismatch(answer):
         raise AgentError(f"the agent returned {mismatch}; {_EXPECTED}")
@@ -197,16 +192,18 @@ def read_message(answer: object) -> Mapping[str, Any]:
     return message
 
 
-def _openai_message(answer: Mapping[str, Any]) -> dict[str, Any]:
-    message = langchain_message(answer)
+def _has_blocks(answer: Mapping[str, Any]) -> bool:
+    """Tell whether a message has calls among its content, as in Anthropic's API."""
+    parts = answer["content"] if isinstance(answer.get("content"), list) else []
+    return any(isinstance(part, Mapping) and part.get("type") == "tool_use" for part in parts)
+
+
+def _openai_message(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
-        calls = [
-            call_entry(call, f"tool_calls[{place}]")
-            for place, call in enumerate(message.get("tool_calls") or ())
-        ]
+        return next(chat_messages(answer))
     except MalformedMessage as error:
-        raise AgentError(f"the agent returned {error.path}: {error.message}; {_EXPECTED}") from None
-    return {**message, "tool_calls": calls}
+        where = f"{error.path.removeprefix('.')}: {error.message}"
+        raise AgentError(f"the agent returned {where}; {_EXPECTED}") from None
 
 
 def _find_mismatch(answer: object) -> str | None:

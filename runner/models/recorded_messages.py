@@ -30,14 +30,6 @@ _LANGCHAIN_ROLES = {
     "system": "system",
     "function": "function",
 }
-_LANGCHAIN_CLASSES = {
-    "HumanMessage": "human",
-    "AIMessage": "ai",
-    "AIMessageChunk": "ai",
-    "ToolMessage": "tool",
-    "SystemMessage": "system",
-    "FunctionMessage": "function",
-}
 _PART_KEYS = {"type", "text"}
 _CALLS = ("function_call", "custom_tool_call")
 _ITEMS = (*_CALLS, *(f"{name}_output" for name in _CALLS), "reasoning")
@@ -141,6 +133,8 @@ def chat_messages(item: object) -> Iterator[ChatMessage]:
 
     Raises MalformedMessage for other values.
     """
+    if callable(dump := getattr(item, "model_dump", None)):
+        item = dump()
     if not isinstance(item, Mapping):
         raise MalformedMessage(f"must be a message, but is {_shown(item)}")
     item = _unwrap(item)
@@ -295,9 +289,10 @@ def _reply_of(chat: ChatMessage) -> Reply:
 def _unwrap(item: Mapping[str, Any]) -> Mapping[str, Any]:
     if item.get("type") == "constructor" and isinstance(item.get("kwargs"), Mapping):
         path = item.get("id")
-        name = path[-1] if isinstance(path, list) and path else None
-        kind = _LANGCHAIN_CLASSES.get(name) if isinstance(name, str) else None
-        return {**item["kwargs"], "type": kind or item["kwargs"].get("type")}
+        name = str(path[-1]) if isinstance(path, list) and path else ""
+        kind = name.removesuffix("Chunk").removesuffix("Message").lower()
+        given = item["kwargs"].get("type")
+        return {**item["kwargs"], "type": kind if kind in _LANGCHAIN_ROLES else given}
     if isinstance(item.get("data"), Mapping) and "role" not in item:
         return {**item["data"], "type": item.get("type")}
     return item
@@ -384,7 +379,7 @@ def _id(holder: Mapping[str, Any], name: str, path: str = "") -> str | None:
     id = holder.get(name)
     if id is not None and not isinstance(id, (str, int)):
         raise MalformedMessage(f"must be a string, but is {_shown(id)}", f"{path}.{name}")
-    return None if id is None else str(id)
+    return None if id in (None, "") else str(id)
 
 
 def _custom(holder: Mapping[str, Any], path: str) -> dict[str, Any]:

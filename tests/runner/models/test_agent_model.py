@@ -377,3 +377,29 @@ def test_cached_tokens_and_the_stop_reason_of_langchain_are_kept():
     message = LangChain(content="3", usage_metadata=counts, response_metadata=about)
     [reply] = ask(lambda messages, tools: message, request())
     assert (reply.usage.cached, reply.finish_reason) == (3, "length")
+
+
+class Anthropic:
+    """Stands for a message of Anthropic's library."""
+
+    def __init__(self, *blocks):
+        self.blocks = [*blocks]
+
+    def model_dump(self):
+        usage = {"input_tokens": 5, "output_tokens": 2}
+        about = {"id": "msg_1", "type": "message", "stop_reason": "tool_use", "usage": usage}
+        return {**about, "role": "assistant", "content": self.blocks}
+
+
+def test_calls_in_anthropic_s_blocks_are_calls():
+    said = {"type": "text", "text": "One moment."}
+    block = {"type": "tool_use", "id": "a", "name": "add", "input": {"a": 1}}
+    for answer in (Anthropic(said, block), {"role": "assistant", "content": [said, block]}):
+        [reply] = ask(lambda messages, tools, answer=answer: answer, request())
+        [call] = reply.tool_calls
+        assert (reply.text, call.name, call.arguments) == ("One moment.", "add", {"a": 1})
+
+
+def test_a_block_of_anthropic_without_a_name_is_an_error():
+    with pytest.raises(AgentError, match=r"returned content\[0\].name: is missing; return an"):
+        ask(lambda messages, tools: Anthropic({"type": "tool_use", "input": {}}), request())

@@ -46,6 +46,29 @@ def test_results_without_an_id_go_by_name_and_order() -> None:
     assert turn.answers[0].results == ["add", "sub", None]
 
 
+def test_an_empty_id_is_no_id() -> None:
+    calls = [{**call(), "id": ""}]
+    [turn] = read_turns([ASK, {"role": "assistant", "tool_calls": calls}, result("")])
+    assert [answer.results for answer in turn.answers] == [[result("")["content"]]]
+
+
+class LibraryMessage:
+    """Stands for a message of a provider's library."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self.fields = fields
+
+    def model_dump(self) -> dict[str, Any]:
+        return self.fields
+
+
+def test_messages_may_be_objects_of_a_library() -> None:
+    said = {"role": "assistant", "content": None, "tool_calls": [call()]}
+    assert read_turns([ASK, LibraryMessage(said), result("a")]) == read_turns(
+        [ASK, said, result("a")]
+    )
+
+
 def test_structured_results_are_written_as_json() -> None:
     made = {"role": "assistant", "tool_calls": [call("a"), call("b"), call("c")]}
     given = [result("a", {"sum": 3}), result("b", [{"sum": 3}]), result("c", [])]
