@@ -128,3 +128,14 @@ def test_errors_bound_a_score_in_which_every_entry_counts_the_same(folders):
     figures = RunFigures([*found, episode("base_1", 0, "base", "error", 1, 0)], entries)
     text = "\n".join(summary(figures, 3, 2, field=False))
     assert "the score is 50.0% if they count as failed, and 100.0% if they" in text
+
+
+def test_a_line_of_many_trials_is_short():
+    trials = 100
+    made = [episode("a", trial, "base", "passed", 1, 1) for trial in range(trials)]
+    figures = RunFigures(made, [])
+    found = [text for text in written(summary(figures, trials, 1, field=False)) if "k=1 " in text]
+    assert len(found) == 2
+    for text in found:
+        known = [int(part.split()[0]) for part in text.split("k=")[1:]]
+        assert known == [*range(1, 17), 32, 64, 100]
