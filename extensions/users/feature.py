@@ -20,7 +20,15 @@ from runner.live.run_control import secrets_of
 from runner.models.dialogue_user import User, UserRequest
 from runner.models.model_connection import connect
 from runner.models.model_name import ModelName, parse_model_name
-from runner.models.model_types import Model, Price, Reply, Request
+from runner.models.model_types import (
+    USUAL,
+    AgentError,
+    Model,
+    Price,
+    Reply,
+    Request,
+    RequestOptions,
+)
 from runner.models.settings import PriceList, read_price
 from runner.models.toolbox import FunctionNameMapping, as_tool, own_documents
 from runner.records.json_codec import read
@@ -102,13 +110,26 @@ class UserFeature(RunFeature):
         if self.model_name is None:
             return model
         options = plan.settings.request_options()
+        if self.model_name.is_agent:
+            # The other settings are for the server of the agent's model.
+            options = replace(USUAL, timeout=options.timeout)
         if self.base_url is not None:
             options = replace(options, base_url=self.base_url)
         price = self.price and Price(*[dollars / 1e6 for dollars in self.price])
         options = replace(options, calling={}, price=price)
         theirs = replace(plan.settings, base_url=options.base_url)
         secrets = secrets_of(self.model_name, theirs, os.environ)
-        return TwoModels(model, connect(self.model_name, options), secrets)
+        return TwoModels(model, _connect_user(self.model_name, options), secrets)
+
+
+def _connect_user(name: ModelName, options: RequestOptions) -> Model:
+    """Return a client for the user's model. Raises DataError with the user's option."""
+    try:
+        return connect(name, options)
+    except DataError as error:
+        where, message = error.args
+        sides = {"--model": "--user-model", "--base-url": "--user-base-url"}
+        raise DataError(sides.get(where, where), message) from None
 
 
 class TwoModels:
@@ -128,7 +149,11 @@ class TwoModels:
         """Send a request to the agent's model or to the user's model."""
         if not isinstance(request, UserRequest):
             return await self._agent.ask(request)
-        reply = await self._user.ask(request)
+        try:
+            reply = await self._user.ask(request)
+        except AgentError as error:
+            named = str(error).replace("the agent", "the user's program", 1)
+            raise AgentError(named, error.traceback) from error
         calls = [call._replace(arguments=self._mask(call.arguments)) for call in reply.tool_calls]
         return reply._replace(text=self._mask(reply.text), tool_calls=tuple(calls))
 
@@ -156,6 +181,9 @@ def feature_of(options: UserOptions) -> UserFeature | None:
             raise DataError(where, f"must be an object with {', '.join(UserKnobs._fields)}")
         check_keys(knobs, UserKnobs._fields, where)
         check_patience(read(UserKnobs, {**UserKnobs()._asdict(), **knobs}, where), where)
+    if options.user_model is not None and options.user_model.is_agent:
+        # An error is reported before a run folder is made.
+        _connect_user(options.user_model, replace(USUAL, base_url=options.user_base_url))
     found = UserFeature(
         model_name=options.user_model,
         base_url=options.user_base_url,

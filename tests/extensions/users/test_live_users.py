@@ -59,6 +59,60 @@ def test_a_model_plays_the_user(both, dataset, tmp_path, capsys):
     assert found["user_requests"] == 3
 
 
+PROGRAM = '''
+class Customer:
+    """A user that answers three times."""
+
+    def __init__(self):
+        self.left = ["It is number 7.", "Yes, go ahead.", "Thanks. [END]"]
+
+    def __call__(self, messages, tools):
+        assert messages[0]["role"] == "system" and messages[-1]["role"] == "user"
+        return self.left.pop(0)
+
+
+def broken(messages, tools):
+    raise ValueError("no answer")
+'''
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Write a module with users into the current folder; return its name."""
+    name = f"customers_{tmp_path.name.removesuffix('0')}"
+    (tmp_path / f"{name}.py").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+    return name
+
+
+def test_a_program_plays_the_user(both, dataset, tmp_path, program, capsys):
+    # The base URL and the temperature are for the agent's model.
+    words = command(both, dataset, tmp_path / "run", "--temperature", "0")
+    words[words.index("customer")] = f"python:{program}:Customer"
+    assert main(words) == 0
+    (line,) = records(tmp_path / "run")
+    assert line["outcome"] == "passed"
+    assert line["extensions"]["users"]["answers"] == [
+        "It is number 7.",
+        "Yes, go ahead.",
+        "Thanks.",
+    ]
+
+
+def test_an_error_of_the_user_s_program_names_the_user(both, dataset, tmp_path, program, capsys):
+    words = command(both, dataset, tmp_path / "run")
+    words[words.index("customer")] = f"python:{program}:broken"
+    assert main(words) == 3
+    assert "the user's program raised ValueError: no answer" in capsys.readouterr().err
+    words[words.index("--run-dir") + 1] = str(tmp_path / "other")
+    words[words.index(f"python:{program}:broken")] = f"python:{program}:missing"
+    assert main(words) == 2
+    assert f"turnwise: --user-model: {program} has no missing" in capsys.readouterr().err
+    words[words.index(f"python:{program}:missing")] = f"python:{program}:Customer"
+    assert main([*words, "--user-base-url", both.base_url]) == 2
+    assert "turnwise: --user-base-url: only servers use this option" in capsys.readouterr().err
+
+
 def test_no_secret_of_the_user_s_server_is_kept(both, dataset, tmp_path, capsys, monkeypatch):
     usual = both.answer
 
