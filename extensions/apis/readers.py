@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,20 @@ _MAX_DESCRIPTION_CHARS, _MAX_EXAMPLE_CHARS = 600, 300
 _LISTS = ("api_list", "apis", "tools", "functions")
 
 
-def read_collection(path: Path, name: str) -> ApiCollection:
+def read_collection(
+    path: Path, name: str, notify: Callable[[str], None] | None = None
+) -> ApiCollection:
     """Return a collection with the functions and the example responses of a file.
+
+    The reader calls ``notify`` with a warning about references that lead nowhere.
 
     Raises DataError if the file has no function of a known form.
     """
     value = read_file_value(path)
     if isinstance(value, Mapping) and ("openapi" in value or "swagger" in value):
+        warning = openapi.describe_missing(value, str(path))
+        if warning and notify is not None:
+            notify(warning)
         found = [*_read_openapi(value, str(path))]
     else:
         found = [*_read_rapidapi(value, str(path))]

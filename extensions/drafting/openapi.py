@@ -22,7 +22,12 @@ _MAX_NODES = 300_000
 """Maximum keys and values of a YAML file, after aliases and merge keys are expanded."""
 _MAX_DIGITS = 4_300
 """Maximum characters of a number in a YAML file; Python has the same limit for decimal digits."""
+_MAX_SHOWN = 5
 _NO_NAME = re.compile(r"[\W_]+")
+_TEXT_TAG = "tag:yaml.org,2002:str"
+_PLAIN_TRUTHS = ("true", "false")
+_EXAMPLES = ("example", "examples", "default", "enum", "const")
+"""Fields whose values are data, not schemas."""
 
 _READING = ("get", "head", "options", "trace")
 
@@ -46,6 +51,8 @@ class Operation(NamedTuple):
 def read_yaml(text: str, where: str) -> object:
     """Return the value of a YAML text.
 
+    Dates, times of day, and words such as ``on`` and ``no`` stay strings, as OpenAPI demands.
+
     Raises DataError if the text is not YAML, or is too large after aliases are replaced.
     """
     import yaml
@@ -53,6 +60,7 @@ def read_yaml(text: str, where: str) -> object:
     try:
         loader: Any = yaml.SafeLoader(text)
         _limit_nodes(loader, where)
+        _keep_texts(loader)
         node = loader.get_single_node()
         # Merge keys are written out while the value is constructed.
         if node is not None and _count_nodes(node, {}) > _MAX_NODES:
@@ -86,6 +94,21 @@ def _limit_nodes(loader: Any, where: str) -> None:
         return compose(parent, index)
 
     loader.compose_node = compose_next
+
+
+def _keep_texts(loader: Any) -> None:
+    """Let a YAML loader give values without a tag the types that OpenAPI demands."""
+    resolve = loader.resolve
+
+    def resolve_plain(kind: object, value: Any, implicit: object) -> str:
+        tag: str = resolve(kind, value, implicit)
+        name = tag.rpartition(":")[2]
+        is_truth = name == "bool" and value.lower() in _PLAIN_TRUTHS
+        # With the old rules of YAML, 12:30 is the number 750.
+        is_time = name == "timestamp" or (name in ("int", "float") and ":" in value)
+        return _TEXT_TAG if is_time or (name == "bool" and not is_truth) else tag
+
+    loader.resolve = resolve_plain
 
 
 def _count_nodes(node: Any, counts: dict[int, float]) -> float:
@@ -140,6 +163,28 @@ def functions(value: Mapping[str, Any], where: str) -> Iterator[Operation]:
                 reads, url = method in _READING, f"{base}{path}"
                 example = _find_example(operation, value)
                 yield Operation(tag, document, reads, method, url, example)
+
+
+def describe_missing(value: Mapping[str, Any], where: str) -> str | None:
+    """Return a warning about references that point to nothing, or None."""
+    found: dict[str, None] = {}
+    left: list[object] = [value]
+    while left:
+        inner = left.pop()
+        if isinstance(inner, list):
+            left += inner
+        elif isinstance(inner, Mapping):
+            place = inner.get("$ref")
+            if isinstance(place, str) and not isinstance(_at(place, value), Mapping | bool):
+                found[place] = None
+            left += [each for name, each in inner.items() if name not in _EXAMPLES]
+    if not found:
+        return None
+    names = sorted(found)
+    more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+    shown = ", ".join(f"{name:.100}" for name in names[:_MAX_SHOWN])
+    problem = f"its references to {shown}{more} lead nowhere, so these parts are missing"
+    return f"warning: {where}: {problem}; bundle all files into one"
 
 
 def _server(value: Mapping[str, Any]) -> str:
@@ -306,7 +351,7 @@ def _resolved(value: object, root: Mapping[str, Any]) -> Mapping[str, Any]:
 def _at(place: str, root: Mapping[str, Any]) -> object:
     value: object = root
     if not place.startswith("#/"):
-        return {}
+        return None
     for step in place[2:].split("/"):
         name = step.replace("~1", "/").replace("~0", "~")
         value = value.get(name) if isinstance(value, Mapping) else None

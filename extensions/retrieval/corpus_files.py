@@ -93,13 +93,13 @@ def load_corpus(name: str, dataset: str | None, notify: dataset_choice.Notify) -
         if name == "bfcl":
             return bfcl_corpus(folder)
         return single_turn_corpus(load_single_turns(folder))
-    corpus = _filter_usable(name, _read_candidates(name))
+    corpus = _filter_usable(name, _read_candidates(name, notify))
     for line in corpus.notes:
         notify(line)
     return corpus
 
 
-def _read_candidates(name: str) -> list[UncheckedFunction]:
+def _read_candidates(name: str, notify: dataset_choice.Notify) -> list[UncheckedFunction]:
     path = Path(name.removeprefix(MCP))
     if not path.is_file():
         advice = suggest_name(name, NAMED)
@@ -113,7 +113,7 @@ def _read_candidates(name: str) -> list[UncheckedFunction]:
     if isinstance(value, Mapping) and "mcpServers" in value:
         return [tool for server in _read_servers(path, value) for tool in _list_tools(*server)]
     if _is_openapi(value):
-        return _read_operations(value, path)
+        return _read_operations(value, path, notify)
     if isinstance(value, Mapping) and "api_list" in value:
         raise DataError(str(path), "is a RapidAPI file; convert it: turnwise env import FILE NAME")
     if path.suffix in _YAML:
@@ -121,24 +121,34 @@ def _read_candidates(name: str) -> list[UncheckedFunction]:
     return [*_read_documents(value, path)]
 
 
-def read_openapi_operations(path: Path) -> list[UncheckedFunction]:
-    """Return the operations of an OpenAPI file.
+def read_functions(path: Path, notify: dataset_choice.Notify) -> list[UncheckedFunction]:
+    """Return the operations of an OpenAPI file, or the functions of a JSON list of tools.
 
-    Raises DataError if the file is not an OpenAPI file.
+    Raises DataError if the file has another form, or a function has no name.
     """
     value = read_file_value(path)
-    if not _is_openapi(value):
-        raise DataError(
-            str(path), "is not an OpenAPI file: the fields `openapi` and `swagger` are missing"
-        )
-    return _read_operations(value, path)
+    if _is_openapi(value):
+        return _read_operations(value, path, notify)
+    if not isinstance(value, list) and not (isinstance(value, Mapping) and "tools" in value):
+        why = "is not an OpenAPI file: the fields `openapi` and `swagger` are missing"
+        raise DataError(str(path), f"{why}; it is no list of tools either")
+    found = [*_read_documents(value, path)]
+    for number, each in enumerate(found, start=1):
+        described = {**each.document, "description": each.document.get("description") or "?"}
+        if problem := _find_problem(described):
+            raise DataError(str(path), f"function {number} {problem}")
+    return found
 
 
 def _is_openapi(value: object) -> bool:
     return isinstance(value, Mapping) and ("openapi" in value or "swagger" in value)
 
 
-def _read_operations(value: Any, path: Path) -> list[UncheckedFunction]:
+def _read_operations(
+    value: Any, path: Path, notify: dataset_choice.Notify
+) -> list[UncheckedFunction]:
+    if warning := openapi.describe_missing(value, str(path)):
+        notify(warning)
     return [
         UncheckedFunction(each.tag, each.document, each.reads)
         for each in openapi.functions(value, str(path))

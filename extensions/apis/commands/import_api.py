@@ -11,6 +11,7 @@ from envs.errors import DataError
 from extensions.apis.collection import MAX_SECONDS, ApiCollection
 from extensions.apis.readers import read_collection
 from runner.commands import DONE
+from runner.commands.common_options import note
 from runner.commands.options import argument, option
 from runner.records.durable_files import write_files
 from runner.show.terminal import format_count, say
@@ -42,7 +43,7 @@ def run(options: Options) -> int:
     name = options.name
     if not _NAME.fullmatch(name) or keyword.iskeyword(name):
         raise DataError("NAME", f"{name!r:.60} is not a class name; use letters, such as Faker")
-    found = read_collection(options.source, name)
+    found = read_collection(options.source, name, note)
     collection = options.path / f"{name.lower()}.json"
     module = options.path / f"{name.lower()}.py"
     for path in (collection, module):

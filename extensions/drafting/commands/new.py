@@ -20,6 +20,7 @@ from extensions.drafting import openapi, stubs
 from extensions.drafting.stubs import StubModule
 from extensions.retrieval import corpus_files
 from runner.commands import DONE
+from runner.commands.common_options import note
 from runner.commands.options import argument, option
 from runner.records.durable_files import write_files
 from runner.show.terminal import format_count, say
@@ -59,7 +60,8 @@ class Options:
         "folder for a new package (default: add to this checkout of Turnwise)", "DIR"
     )
     from_openapi: Path | None = option(
-        "draft one stub for each operation of an OpenAPI file (JSON or YAML)",
+        "draft one stub for each operation of an OpenAPI file (JSON or YAML), or for each function "
+        "of a list of tools (JSON)",
         "FILE",
         one_of="description",
     )
@@ -181,7 +183,7 @@ def _make_contents(options: Options) -> ListEnvironmentFiles:
     words = _words(options.name)
     if options.from_openapi is not None:
         found, title = (
-            corpus_files.read_openapi_operations(options.from_openapi),
+            corpus_files.read_functions(options.from_openapi, note),
             options.from_openapi.name,
         )
     elif options.from_mcp is not None:

@@ -332,3 +332,29 @@ def test_a_method_that_http_does_not_have_is_refused(tmp_path: Path, method: str
     path.write_text(json.dumps(own))
     with pytest.raises(DataError, match=r"functions\[0\]\.method: .* is not a method of HTTP"):
         ApiCollection.load(path)
+
+
+def test_dates_in_yaml_are_texts_and_lost_references_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("yaml")
+    path = tmp_path / "days.yaml"
+    path.write_text(
+        "openapi: 3.0.0\n"
+        "paths:\n"
+        "  /day:\n"
+        "    get:\n"
+        "      operationId: day\n"
+        "      parameters:\n"
+        "        - name: on\n"
+        "          in: query\n"
+        "          required: true\n"
+        "          example: 2024-01-02\n"
+        "        - {$ref: 'shared.yaml#/zone'}\n"
+        "      responses: {200: {content: {application/json: {example: {day: 2024-01-03}}}}}\n"
+    )
+    command = ["env", "import", str(path), "Days", "--path", str(tmp_path)]
+    assert main(command) == 0
+    assert "references to shared.yaml#/zone lead nowhere" in capsys.readouterr().err
+    [answer] = read_collection(path, "Days").answers
+    assert (answer.arguments, answer.body) == ({"on": "2024-01-02"}, {"day": "2024-01-03"})

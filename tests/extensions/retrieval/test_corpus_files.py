@@ -13,7 +13,7 @@ import pytest
 
 from envs.errors import DataError
 from extensions.drafting import openapi
-from extensions.retrieval.corpus_files import _ErrorOutput, load_corpus
+from extensions.retrieval.corpus_files import _ErrorOutput, load_corpus, read_functions
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
 TEXT = {"type": "string", "description": "Words."}
@@ -114,8 +114,8 @@ def test_a_file_of_no_use_is_refused(tmp_path: Path, text: str, why: str) -> Non
         ("a: &a [*a]\n", "too deep"),
         (f"b: &b {{{_MANY_KEYS}}}\nx: {{<<: [{'*b, ' * 999}*b]}}\n", "too large after aliases"),
         ("a: [.inf]\n", "must be a finite number"),
-        (f"a: 1{':59' * 2_000}\n", "the number in line 1 has more than 4,300 characters"),
-        (f"a: 1\nb: 1{':59' * 200}.5\n", r"line 2: '1:59.* is not a valid float"),
+        (f"a: !!int 1{':59' * 2_000}\n", "the number in line 1 has more than 4,300 characters"),
+        (f"a: 1\nb: !!float 1{':59' * 200}.5\n", r"line 2: '1:59.* is not a valid float"),
         ("a: !!int ''\n", "line 1: '' is not a valid int"),
         ("a:\n  b: !!bool maybe\n", "line 2: 'maybe' is not a valid bool"),
         ("a: !!timestamp now\n", "line 1: 'now' is not a valid timestamp"),
@@ -135,6 +135,66 @@ def test_a_yaml_file_that_stands_for_too_much_is_refused(
     path.write_text(text)
     with pytest.raises(DataError, match=why):
         load_corpus(str(path), None, print)
+
+
+def test_words_dates_and_times_in_yaml_stay_texts() -> None:
+    pytest.importorskip("yaml")
+    text = (
+        "on: [on, off, NO, yes, 2024-01-02, 12:30, 1:30.5, 2024-01-02T10:00:00Z]\n"
+        "plain: [true, False, 1, 1.5, null, !!bool yes]\n"
+    )
+    assert openapi.read_yaml(text, "x.yaml") == {
+        "on": ["on", "off", "NO", "yes", "2024-01-02", "12:30", "1:30.5", "2024-01-02T10:00:00Z"],
+        "plain": [True, False, 1, 1.5, None, True],
+    }
+
+
+@pytest.mark.parametrize(
+    ("place", "is_missing"),
+    [
+        ("#/components/schemas/Pet", False),
+        ("#/components/schemas/Dog", True),
+        ("shared.yaml#/Dog", True),
+    ],
+)
+def test_a_reference_that_leads_nowhere_is_a_warning(
+    tmp_path: Path, place: str, is_missing: bool
+) -> None:
+    schema = {"schema": {"$ref": place}, "example": {"$ref": "no reference"}}
+    path, lines = tmp_path / "x.json", list[str]()
+    body = {"content": {"application/json": schema}}
+    paths = {"/p": {"post": {"operationId": "f", "summary": "s", "requestBody": body}}}
+    schemas = {"Pet": {"type": "object", "properties": {"name": TEXT}}}
+    described = {"openapi": "3.0.0", "paths": paths, "components": {"schemas": schemas}}
+    path.write_text(json.dumps(described))
+    assert [each.document["name"] for each in read_functions(path, lines.append)] == ["f"]
+    expected = (
+        f"warning: {path}: its references to {place} lead nowhere, so these parts are missing"
+    )
+    assert lines == ([f"{expected}; bundle all files into one"] if is_missing else [])
+
+
+def test_functions_are_drafted_from_a_list_of_tools(tmp_path: Path) -> None:
+    path = tmp_path / "tools.json"
+    function = {"name": "f", "parameters": {"type": "object", "properties": {"a": TEXT}}}
+    named = {"name": "g", "description": "G.", "input_schema": {"type": "object"}}
+    path.write_text(json.dumps([{"type": "function", "function": function}, named]))
+    assert [each.document["name"] for each in read_functions(path, print)] == ["f", "g"]
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ([{"name": "f"}, {"a": 1}], "function 2 has no name"),
+        ({"a": 1}, "is not an OpenAPI file.*; it is no list of tools either"),
+        ([], "contains no function documents"),
+    ],
+)
+def test_a_file_without_functions_cannot_be_drafted(tmp_path: Path, value: Any, why: str) -> None:
+    path = tmp_path / "tools.json"
+    path.write_text(json.dumps(value))
+    with pytest.raises(DataError, match=why):
+        read_functions(path, print)
 
 
 def test_a_yaml_file_of_many_values_is_refused_before_they_are_read(
