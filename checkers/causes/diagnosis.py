@@ -754,7 +754,7 @@ def _find_skipped_step(case: _FailedTurn) -> Diagnosis | None:
     for act, aim, is_wrong, before in _list_refused_aims(case):
         is_last = last[_get_backend(act)] <= act.step
         skipped = [step for step in before if step.name not in called]
-        implicit = [step for step in skipped if _is_implicit(case, step)]
+        implicit = [s for s in skipped if (is_wrong or s.moved) and _is_implicit(case, s)]
         moves = [] if is_wrong else [step for step in before if step.moved]
         for step in moves if not implicit else ():
             made = find_closest(step, case.extra)

@@ -1000,6 +1000,15 @@ def test_to_make_what_was_there_is_to_act_without_looking():
     assert found.cause is Cause.EXTRA_CALL
 
 
+def test_a_read_call_is_not_the_missing_step_of_a_refused_call_with_right_arguments():
+    note = "echo(content='three', file_name='new.txt')"
+    truth = [["cat(file_name='log.txt')", "touch(file_name='new.txt')", note]]
+    words = ["What does it say at the end? Note it in a new file called new.txt."]
+    found = said_of(truth, [[note]], words, CONFIG)
+    assert (found.cause, found.step) == (Cause.MISSING_CALL, 0)
+    assert found.evidence["expected_call"] == "touch(file_name='new.txt')"
+
+
 def test_a_needless_login_with_made_up_credentials_is_one_also_where_it_is_refused():
     login = "authenticate_twitter(username='user', password='guess')"
     found = said_of([[TWEET]], [[login]], ["Post it."])
