@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from inspect import isasyncgenfunction, iscoroutinefunction, isfunction, isgeneratorfunction
 from types import new_class
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 from typing_extensions import TypedDict, is_typeddict
 
@@ -84,12 +84,13 @@ def _mark(function: Function, mark: ToolMark) -> Function:
 
 def find_mark(member: object) -> ToolMark | None:
     """Return the mark of a method, or None."""
-    mark = getattr(getattr(member, "__func__", member), "__dict__", {}).get("_tool")
+    inner = getattr(member, "__func__", getattr(member, "fget", member))
+    mark = getattr(inner, "__dict__", {}).get("_tool")
     return mark if isinstance(mark, ToolMark) else None
 
 
 def _make_error(thing: Any, why: str) -> Exception:
-    thing = getattr(thing, "__func__", thing)
+    thing = getattr(thing, "__func__", getattr(thing, "fget", thing))
     if not callable(thing):
         return DataError("function", f"must be a method, but is {thing!r:.60}")
     return TypeError(f"{place(thing)}: {getattr(thing, '__qualname__', thing)}: {why}")
@@ -161,8 +162,9 @@ class Backend:
         """
         if not is_typeddict(getattr(cls, "Config", None)):
             raise _make_error(cls, "needs Config, the TypedDict of its initial config")
-        bases = [base for base in cls.__bases__ if issubclass(base, Backend)]
-        bases = [base for base in bases if base is not Backend]
+        bases = [
+            each for each in cls.__bases__ if issubclass(each, Backend) and each is not Backend
+        ]
         if len(bases) > 1:
             _merge_declarations(cls, bases)
         own = [name for name, kind in cls.__annotations__.items() if not _is_class_variable(kind)]
@@ -288,8 +290,9 @@ def _refuse_names(cls: type[Backend], fields: Sequence[str]) -> None:
     for name, member in vars(cls).items():
         if not find_mark(member):
             continue
-        if name in reserved:
-            raise _make_error(member, f"a function cannot have the reserved name {name}")
+        if name in reserved.union(cls.FIELDS):
+            kind = "reserved name" if name in reserved else "name of a state field:"
+            raise _make_error(member, f"a function cannot have the {kind} {name}")
         if not isfunction(member):
             raise _make_error(member, f"is a {type(member).__name__}; use a method with `self`")
 
@@ -335,9 +338,7 @@ def _wrap_for_models(backend: type[Backend], function: Callable[..., Any]) -> Ca
 
 def _is_class_variable(annotation: object) -> bool:
     # With postponed evaluation, annotations are strings.
-    return str(annotation).startswith(("ClassVar", "typing.ClassVar")) or (
-        get_origin(annotation) is ClassVar
-    )
+    return str(annotation).startswith(("ClassVar", "typing.ClassVar"))
 
 
 def random_stream(config: Mapping[str, Any], default_seed: int) -> RandomStream:

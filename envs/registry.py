@@ -195,6 +195,7 @@ def import_local(name: str) -> object:
             module = import_module(module_name)
         except (Exception, SystemExit) as error:
             said = describe_exception(error)
+            said += "" if ".py" in said else f" ({locate_error(error)})"
             raise _make_error(name, f"{module_name} cannot be imported: {said}") from error
     return vars(module).get(member)
 
@@ -228,16 +229,17 @@ def _import_installed(name: str) -> type[Backend]:
         backend = point.load()
     except (Exception, SystemExit) as error:
         said = describe_exception(error)
+        said += "" if ".py" in said else f" ({locate_error(error)})"
         raise _make_error(name, f"{_package_name(point)} cannot be imported: {said}") from error
     if not (isinstance(backend, type) and issubclass(backend, Backend)):
         raise _make_error(
             name, f"{point.value} of {_package_name(point)} is not a subclass of Backend"
         )
     if backend.__name__ != name:
-        advice = f"rename the entry point to {backend.__name__}"
-        raise _make_error(
-            name, f"{_package_name(point)} provides the class {backend.__name__}; {advice}"
+        said = (
+            f"provides the class {backend.__name__}; rename the entry point to {backend.__name__}"
         )
+        raise _make_error(name, f"{_package_name(point)} {said}")
     return backend
 
 

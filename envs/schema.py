@@ -105,7 +105,7 @@ def list_docstring_errors(tool: Tool) -> Iterator[str]:
         yield str(error)
         return
     if not told.description.endswith("."):
-        yield "the summary must end with a full stop"
+        yield "the summary must end with a full stop" if told.description else "it is missing"
     if not told.returns:
         yield "the section Returns is missing"
     names = [parameter.name for parameter in told.parameters]

@@ -136,8 +136,8 @@ def _is_choice(kind: Any) -> bool:
     return get_origin(kind) is Literal and len(get_args(kind)) > 1
 
 
-_COMMON = {"bool", "float", "int", "str", "str | None"}
-"""Frequent type annotations that are compared as text, because resolving a type is slow."""
+_COMMON = {"bool", "float", "int", "str", "str | None", bool, float, int, str}
+"""Frequent type annotations, mostly as text. They are not resolved, because resolving is slow."""
 _PLAIN = (bool, int, float, str, type(None), Any, list, dict, Sequence, Mapping)
 ENDLESS = object()
 _MEMBER_MARKS = (NotRequired, Required, ReadOnly)
@@ -170,8 +170,7 @@ def locate_error(error: BaseException) -> str:
 
 def shorten_path(file: str) -> str:
     """Return a file's path; if the file is inside the current folder, return the relative path."""
-    path = os.path.relpath(file)
-    return file if path.startswith(os.pardir) else path
+    return file if (path := os.path.relpath(file)).startswith(os.pardir) else path
 
 
 def takes_models(environment: str, function: Callable[..., Any]) -> bool:
@@ -185,11 +184,13 @@ def takes_models(environment: str, function: Callable[..., Any]) -> bool:
         # A function made at run time declares its parameters in ``__signature__``.
         names: Sequence[str] = [*made.parameters][1:]
     elif code.co_flags & _STARRED or code.co_posonlyargcount:
-        why = "every parameter needs a name; * and / are not allowed"
-        raise _make_error(environment, function, why)
+        raise _make_error(environment, function, "name every parameter; * and / are not allowed")
     else:
         # Plain functions without a state have no ``self`` to skip.
         first = "__signature__" not in function.__dict__
+        owner = code.co_varnames[0] if code.co_argcount else None
+        if first and (owner is None or function.__annotations__.get(owner) in _COMMON):
+            raise _make_error(environment, function, "the first parameter must be `self`")
         names = code.co_varnames[first : code.co_argcount + code.co_kwonlyargcount]
     try:
         json.dumps([plain.__defaults__, plain.__kwdefaults__], allow_nan=False)
@@ -231,7 +232,7 @@ def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
     if kind in _PLAIN or (kind in above and ENDLESS in above):
         return None
     if kind in above:
-        return f"{_type_name(kind)} contains itself, so its function document would be endless"
+        return f"{_type_name(kind)} contains itself; declare the inner part as Any"
     if origin is Annotated:
         return _find_bound_error(args[0], kind.__metadata__) or find_json_error(args[0], above)
     if origin in _MEMBER_MARKS:
@@ -251,14 +252,13 @@ def find_json_error(kind: Any, above: tuple[Any, ...] = ()) -> str | None:
         return _find_first_defect(members, (*above, kind))
     return (
         f"JSON cannot express {_type_name(kind)}; use bool, int, float, str, Literal, list, dict, "
-        "TypedDict or a pydantic model, and describe the format of strings in the docstring"
+        "Any, TypedDict or a pydantic model, and describe the format of strings in the docstring"
     )
 
 
 def _find_bound_error(kind: Any, marks: Iterable[Any]) -> str | None:
     for mark in marks:
-        inner = _find_bound_error(kind, getattr(mark, "metadata", ()))
-        if inner:
+        if inner := _find_bound_error(kind, getattr(mark, "metadata", ())):
             return inner
         for bound, kinds in _BOUNDS.items():
             if getattr(mark, bound, None) is not None and (get_origin(kind) or kind) not in kinds:

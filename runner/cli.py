@@ -111,6 +111,8 @@ def _main(words: Sequence[str]) -> int:
         return _print_error(error, RUN_ERROR)
     except MemoryError:
         return _print_error("out of memory; use fewer --workers or entries", RUN_ERROR)
+    except RecursionError:
+        return _print_error("a value contains itself; try turnwise env check NAME", RUN_ERROR)
     except BrokenPipeError:
         # The reader has closed the pipe.
         discard_output(sys.stdout)
@@ -123,8 +125,7 @@ def _main(words: Sequence[str]) -> int:
         # Before version 3.12, Python wraps an interrupt that occurs while a class is defined.
         if isinstance(error.__cause__, KeyboardInterrupt):
             return _print_error("interrupted", INTERRUPTED)
-        bug = extension.describe_bug(error)
-        if bug is None:
+        if (bug := extension.describe_bug(error)) is None:
             raise
         return _print_error(bug, USER_ERROR)
     return status

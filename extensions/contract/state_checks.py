@@ -54,7 +54,7 @@ from extensions.contract.timed_session import TimedSession
 _NO_OBJECTS: tuple[Any, ...] = (None, [], "text", 1)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MACHINE_TIME = re.compile(
-    r"\b(?:timestamp|astimezone|fromtimestamp|localtime|mktime|utcnow|now|today)(?=\()"
+    r"\b(?:timestamp|fromtimestamp|localtime|mktime|utcnow|now|today|astimezone(?=\(\)))(?=\()"
 )
 """Functions that use the machine's clock or time zone."""
 _EQUALITIES: Collection[object] = {

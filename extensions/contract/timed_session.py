@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -10,8 +11,9 @@ from contextlib import contextmanager
 from types import FrameType, MappingProxyType
 from typing import Any, TypeVar
 
+from envs.bounds import BOUNDS, measure_size
 from envs.calls import Call
-from envs.errors import MalformedCall
+from envs.errors import BackendFault, MalformedCall
 from envs.results import Result
 from envs.worlds import WorldSession
 from extensions.contract.source_lines import line_in
@@ -55,17 +57,31 @@ class TimedSession(WorldSession):
             BackendFault: A backend has a bug.
             CallTimeout: The call did not end in time.
         """
+        before = self.snapshot()
         try:
-            return in_time(self.source, call, lambda: WorldSession.call(self, call))
+            result = in_time(self.source, call, lambda: WorldSession.call(self, call))
         except CallTimeout as error:
             error.configs = self.configs
             raise
+        states = self.snapshot().states.values() if result.changed else ()
+        for name, value in (("result", result.held), *(("state", state) for state in states)):
+            if _is_endless(value):
+                self._put_back(before)
+                raise BackendFault(str(call), RecursionError(f"the {name} {_ENDLESS}"))
+        return result
 
     def fork(self, *, checks_arguments: bool | None = None) -> TimedSession:
         """Return an independent copy."""
         copy = super().fork(checks_arguments=checks_arguments)
         copy.source, copy.configs = self.source, self.configs
         return copy
+
+
+_ENDLESS = f"contains itself, or has more than {BOUNDS.depth} levels of nesting"
+
+
+def _is_endless(value: Any) -> bool:
+    return measure_size(value, sys.maxsize) > sys.maxsize
 
 
 class _TimedRun:

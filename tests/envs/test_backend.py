@@ -101,6 +101,36 @@ def define_field():
         references: list[str] = []
 
 
+def define_function_of_field():
+    class Truck(Stock):
+        @reads
+        def items(self) -> int:
+            """Count items."""
+            return 1
+
+
+def define_property():
+    class Truck(Backend):
+        Config = NoConfig
+
+        @reads
+        @property
+        def parts(self) -> int:
+            """List parts."""
+            return 1
+
+
+def define_property_above():
+    class Truck(Backend):
+        Config = NoConfig
+
+        @property
+        @reads
+        def parts(self) -> int:
+            """List parts."""
+            return 1
+
+
 def define_generator():
     class Truck(Backend):
         Config = NoConfig
@@ -174,6 +204,9 @@ def define_contradiction():
     [
         (define_load, "a function cannot have the reserved name load"),
         (define_field, "a state field cannot have the reserved name references"),
+        (define_function_of_field, "Truck.items: a function cannot have the name of a state field"),
+        (define_property, "Truck.parts: has the type property; apply the decorator to a plain"),
+        (define_property_above, "Truck.parts: is a property; use a method with `self`"),
         (define_generator, "is a generator; return a list"),
         (define_static, "has the type staticmethod; apply the decorator to a plain function"),
         (define_static_above, "is a staticmethod; use a method with `self`"),

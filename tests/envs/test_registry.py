@@ -219,12 +219,32 @@ def test_a_path_outside_of_the_current_folder_is_not_imported(own_module, tmp_pa
     ("path", "message"),
     [
         ("json:loads", "json has no subclass of Backend named 'loads'"),
-        ("own_broken:Stock", "own_broken cannot be imported: ZeroDivisionError: division by zero"),
-        ("own_broken:", "own_broken cannot be imported: ZeroDivisionError: division by zero"),
-        ("own_exit:Stock", "own_exit cannot be imported: SystemExit: 0"),
+        (
+            "own_broken:Stock",
+            "own_broken cannot be imported: ZeroDivisionError: division by zero AT:2",
+        ),
+        ("own_broken:", "own_broken cannot be imported: ZeroDivisionError: division by zero AT:2"),
+        ("own_exit:Stock", "own_exit cannot be imported: SystemExit: 0 AT:2"),
+        (
+            "own_mark:Stock",
+            "own_mark cannot be imported: TypeError: reads() missing 1 required AT:4",
+        ),
+        (
+            "own_type:Stock",
+            "own_type cannot be imported: TypeError: own_type.py:4: Shelf.find: AT:",
+        ),
     ],
 )
 def test_a_path_that_leads_to_no_backend(own_module, path, message):
     own_module("own_broken", "1 / 0")
     own_module("own_exit", "raise SystemExit(0)")
-    assert refusal(path) == message
+    shelf = (
+        "class Shelf(Backend):\n    Config = NoConfig\n    @reads{}\n    def find(self, x): ...\n"
+    )
+    own_module("own_mark", shelf.format("()"))
+    own_module("own_type", shelf.format(""))
+    start, _, line = message.partition(" AT:")
+    found = refusal(path)
+    assert found.startswith(start)
+    assert found.endswith(f"({path.partition(':')[0]}.py:{line})" if line else "")
+    assert found.count(".py:") == ("AT:" in message)

@@ -417,6 +417,10 @@ class Careless(Backend):
         """Count."""
         return a
 
+    @reads
+    def silent(self) -> int:
+        return 1
+
 
 @pytest.mark.parametrize(
     ("name", "errors"),
@@ -430,6 +434,7 @@ class Careless(Backend):
                 "the section Args describes b, which is not a parameter",
             ],
         ),
+        ("silent", ["it is missing", "the section Returns is missing"]),
         ("worse", ["Careless.worse: the docstring does not describe 'a'"]),
     ],
 )

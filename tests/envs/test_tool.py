@@ -129,7 +129,23 @@ def without_name(self, thing: str, /): ...
 @pytest.mark.parametrize("function", [any_positional, any_named, without_name])
 def test_a_parameter_without_a_name(function):
     members = {"Config": Shape, "__annotations__": {}, "show": reads(function)}
-    with pytest.raises(TypeError, match=r"Museum\.\w+: every parameter needs a name"):
+    with pytest.raises(TypeError, match=r"Museum\.\w+: name every parameter"):
+        type("Museum", (Backend,), members)
+
+
+def without_self(): ...
+def text_first(text: str): ...
+def only_named(*, text: str): ...
+
+
+text_of_future = text_first.__class__(text_first.__code__, {}, "text_of_future")
+text_of_future.__annotations__ = {"text": "str"}
+
+
+@pytest.mark.parametrize("function", [without_self, text_first, only_named, text_of_future])
+def test_a_function_without_self(function):
+    members = {"Config": Shape, "__annotations__": {}, "show": reads(function)}
+    with pytest.raises(TypeError, match=r"test_tool.py:\d+: Museum\.\w+: the first parameter must"):
         type("Museum", (Backend,), members)
 
 
@@ -246,9 +262,8 @@ def test_types_without_json_are_named_with_the_reason():
     ):
         found = find_json_error(kind)
         assert found is None if reason is None else found is not None and found.startswith(reason)
-    assert find_json_error(Shape, (Shape,)) == (
-        "Shape contains itself, so its function document would be endless"
-    )
+    reason = "Shape contains itself; declare the inner part as Any"
+    assert find_json_error(Shape, (Shape,)) == reason
     assert find_json_error(Shape, (Shape, ENDLESS)) is None
     assert find_json_error(dict[int, str], (Shape, ENDLESS)) == keys
 

@@ -269,6 +269,27 @@ def test_an_episode_of_an_entry_that_the_data_lack_has_no_ground_truth(write_lin
     note_failing_truths(dataset, STRICT, SimpleNamespace(outcomes=[gone]))
 
 
+def test_a_result_that_contains_itself_ends_a_replay_with_one_line(turnwise, tmp_path):
+    here = tmp_path / "here"
+    (here / "own_loop.py").write_text(
+        "from envs.backend import Backend, NoConfig, reads\n"
+        "class Loop(Backend):\n"
+        "    Config = NoConfig\n"
+        "    @reads\n"
+        "    def look(self) -> dict[str, list]:\n"
+        "        found = []\n"
+        "        found.append(found)\n"
+        "        return {'found': found}\n"
+    )
+    turns = [{"messages": [{"role": "user", "content": "Look."}], "ground_truth": ["look()"]}]
+    entry = {"id": "loop_0", "category": "base", "environments": ["own_loop:Loop"]}
+    entry |= {"config": {"own_loop:Loop": {}}, "turns": turns}
+    (here / "loop.jsonl").write_text(json.dumps(entry) + "\n")
+    done = turnwise("replay", "loop_0", "--dataset", "loop.jsonl")
+    assert done.status == RUN_ERROR
+    assert done.err == "turnwise: a value contains itself; try turnwise env check NAME\n"
+
+
 def test_the_step_limit(turnwise, data, run_file):
     limited = ("eval", "--model", f"replay:{run_file}", "--dataset", data, "--step-limit", "1")
     # The last turn of one of the recorded runs takes two steps.

@@ -250,6 +250,29 @@ FEW_CALLS_BUGS = {
         ["PREFIX_list()"],
         "timestamp() uses the clock or the time zone of the machine: use only the time",
     ),
+    "zone without the machine": (
+        state_checks.faults,
+        LISTED,
+        "        from datetime import datetime, timezone\n"
+        "        at = datetime(1, 1, 1, tzinfo=timezone.utc)\n"
+        "        return {'lent': {str(at.astimezone(timezone.max)): 1 // 0}}\n",
+        ["PREFIX_list()"],
+        "division or modulo by zero; handle this case",
+    ),
+    "result that contains itself": (
+        state_checks.faults,
+        LISTED,
+        "        found = []\n        found.append(found)\n        return {'lent': found}\n",
+        ["PREFIX_list()"],
+        "PREFIX_list() raised RecursionError: the result contains itself, or has more than 250",
+    ),
+    "state that contains itself": (
+        state_checks.faults,
+        "        self.lent = {**self.lent, key: False}\n",
+        "        lent = {**self.lent}\n        lent[key] = lent\n        self.lent = lent\n",
+        ["PREFIX_add(key='a', note='1')", "PREFIX_lend(key='a')"],
+        "PREFIX_lend(key='a') raised RecursionError: the state contains itself, or has more than",
+    ),
     "read that marks lazily": (
         state_checks.reads,
         LISTED,
@@ -428,7 +451,8 @@ def test_a_bug_of_few_calls_is_found(tmp_path, monkeypatch, bug):
     monkeypatch.setattr(state_checks, "scripts", lambda _: [script])
     with pytest.raises(ContractViolation) as caught:
         check(subject)
-    assert finding.replace("NAME", name) in caught.value.message
+    finding = finding.replace("NAME", name).replace("PREFIX", name.lower())
+    assert finding in caught.value.message
 
 
 def test_the_call_with_another_outcome_parts_two_executions():
