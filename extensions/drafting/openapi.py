@@ -68,6 +68,8 @@ def read_yaml(text: str, where: str) -> object:
         return loader.construct_document(node) if node is not None else None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         said = " ".join(str(error).split())
+        if said.startswith("chr()"):
+            said = _describe_value(loader)
         raise DataError(where, f"is not valid YAML: {said:.200}") from None
     except (ArithmeticError, AttributeError, LookupError):
         # PyYAML raises these errors for invalid values; they have no useful message.

@@ -121,10 +121,13 @@ def test_a_file_of_no_use_is_refused(tmp_path: Path, text: str, why: str) -> Non
         ("a: !!timestamp now\n", "line 1: 'now' is not a valid timestamp"),
         ("a: !!int {=: ''}\n", "line 1: a mapping is not a valid int"),
         ('a: "\\Uffffffff"\n', "line 1: a character code is too large"),
+        ('a:\n  b: "\\U00110000"\n', "line 2: a character code is too large"),
+        ("a: 2026-13-01\n", "month must be in 1..12"),
     ],
     ids=[
         *("bomb", "circle", "merge keys", "infinite", "long number"),
         *("large number", "no number", "no truth value", "no time", "mapping", "character"),
+        *("character beyond Unicode", "month"),
     ],
 )
 def test_a_yaml_file_that_stands_for_too_much_is_refused(
