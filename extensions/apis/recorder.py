@@ -38,8 +38,11 @@ def record(
             raise DataError("calls", f"{collection.name} has no function {name!r:.60}")
         url, rest = _address(function, arguments)
         host = urlsplit(url).netloc
+        if not host:
+            message = f"the URL {url!r:.60} of {name} has no host; write the whole URL"
+            raise DataError(collection.name, message)
         if host not in allowed:
-            raise DataError("--allow", f"{name} calls {host or 'no host'}; add --allow {host}")
+            raise DataError("--allow", f"{name} calls {host}; add --allow {host}")
         requests.append((function, arguments, url, rest))
     for function, arguments, url, rest in requests:
         yield asyncio.run(_ask(headers, seconds, function, arguments, url, rest))

@@ -358,3 +358,23 @@ def test_dates_in_yaml_are_texts_and_lost_references_a_warning(
     assert "references to shared.yaml#/zone lead nowhere" in capsys.readouterr().err
     [answer] = read_collection(path, "Days").answers
     assert (answer.arguments, answer.body) == ({"on": "2024-01-02"}, {"day": "2024-01-03"})
+
+
+@pytest.mark.parametrize("allowed", ["api.example", ""])
+def test_an_address_without_a_host_is_refused(
+    allowed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    operation = {"operationId": "page", "summary": "Show.", "responses": {}}
+    path, source = tmp_path / "p" / "trains.json", tmp_path / "source.json"
+    info = {"title": "Trains", "version": "1"}
+    found = {"openapi": "3.0.0", "info": info, "paths": {"/next": {"get": operation}}}
+    source.write_text(json.dumps(found))
+    assert main(["env", "import", str(source), "Trains", "--path", str(path.parent)]) == 0
+    capsys.readouterr()
+    before = path.read_bytes()
+    calls = tmp_path / "calls.jsonl"
+    calls.write_text('{"function": "page", "arguments": {}}\n')
+    assert main(["env", "record", str(path), "--calls", str(calls), "--allow", allowed]) == 2
+    expected = "turnwise: Trains: the URL '/next' of page has no host; write the whole URL\n"
+    assert capsys.readouterr().err == expected
+    assert path.read_bytes() == before
