@@ -168,8 +168,7 @@ def _run(words: Sequence[str]) -> int:
         rest = _with_start(name, rest)
     module, given = read_options(name, commands[name], rest)
     with getattr(given, "within", nullcontext)():
-        status: int = module.run(given)
-    return status
+        return int(module.run(given))
 
 
 def _with_start(name: str, words: Sequence[str]) -> list[str]:
@@ -194,7 +193,9 @@ def read_options(name: str, command: Command, words: Sequence[str]) -> tuple[Mod
         found = {key: each.options(name) for key, each in extension.load_extensions().items()}
         further = {key: kind for key, kind in found.items() if kind}
     notes = getattr(module, "NOTES", "")
-    if words[-2:-1] in (["--help"], ["-h"]) and words[-1] in further:
+    if further and words[-2:-1] in (["--help"], ["-h"]):
+        if words[-1] not in further:
+            raise DataError("--help", f"{words[-1]!r} is not one of {', '.join(further)}")
         record, notes, further = further[words[-1]], "", {}
     parser = options.build_parser(record, name, command.text, module.EXAMPLE, notes, further)
     return module, options.parse(record, parser, words, further)

@@ -172,7 +172,7 @@ def build_parser(
     prog, description = f"turnwise {name}", f"{text}\n\nexample: {example}"
     parser = _Parser(prog=prog, description=description, epilog=notes, allow_abbrev=False)
     if len(members_of(record)) > _MAX_IN_USAGE:
-        parser.usage = f"{prog}{''.join(_required_options(record))} [options]"
+        parser.usage = f"{prog}{''.join(_usage_words(record))} [options]"
     add_options(parser, record)
     brief = len(further) > _MAX_EXPLAINED_EXTENSIONS
     for extension, kind in further.items():
@@ -193,12 +193,15 @@ def build_parser(
     return parser
 
 
-def _required_options(record: type) -> Iterator[str]:
+def _usage_words(record: type) -> Iterator[str]:
+    hints = get_type_hints(record)
     for member in members_of(record):
+        name = member.metadata["about"].metavar or member.name.upper()
+        more = f" [{name} ...]" * (not flags_of(member) and _value_type(hints[member.name])[1])
         if member.default is MISSING:
-            about: _OptionInfo = member.metadata["about"]
-            names = [*flags_of(member)[:1], about.metavar or member.name.upper()]
-            yield f" {' '.join(names)}"
+            yield f" {' '.join([*flags_of(member)[:1], name])}{more}"
+        elif not flags_of(member):
+            yield more or f" [{name}]"
 
 
 def add_options(parser: argparse.ArgumentParser, record: type) -> None:
@@ -334,10 +337,9 @@ def _add_option(group: Any, member: Field[Any], hint: Any) -> None:
     elif many:
         more = {**how, "default": None if required else []}
         group.add_argument(*names, dest=member.name, action="append", required=required, **more)
-    elif about.bare is not None:
-        group.add_argument(*names, dest=member.name, nargs="?", const=about.bare, **how)
     else:
-        group.add_argument(*names, dest=member.name, required=required, **how)
+        bare = {} if about.bare is None else {"nargs": "?", "const": about.bare}
+        group.add_argument(*names, dest=member.name, required=required, **bare, **how)
 
 
 def _read_path(text: str) -> Path:

@@ -137,11 +137,10 @@ def open_dataset(
         loaded = load_path(Path(name), wanted)
     else:
         found = [each.dataset(name, wanted) for each in extension.load_extensions().values()]
-        data = next((each for each in found if each), None)
-        if data is None:
+        if not any(found):
             known = "must be `bfcl`, `bfcl:FOLDER`, or an existing path (default: built-in data)"
             raise DataError("--dataset", f"{name!r} {known}")
-        loaded = data
+        loaded = next(filter(None, found))
     if not loaded.trajectories and len(wanted) == len(Category):
         raise DataError("--dataset", f"{loaded.name} has no entries")
     if not loaded.trajectories:

@@ -11,9 +11,7 @@ _MAX_DIGITS = 18
 def positive(text: str) -> int:
     """Read an integer of at least 1."""
     if not text.isdecimal() or len(text) > _MAX_DIGITS or int(text) < 1:
-        raise ArgumentTypeError(
-            f"{text!r:.40} is not a positive whole number of at most {_MAX_DIGITS} digits"
-        )
+        raise ArgumentTypeError(f"{text!r:.40} is not a whole number from 1 to 1e{_MAX_DIGITS}")
     return int(text)
 
 

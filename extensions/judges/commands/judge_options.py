@@ -34,8 +34,13 @@ from trajectories.dataset import Dataset
 class JudgedEpisodeOptions(SampleOptions, JudgingOptions):
     """Data."""
 
+
+@dataclass(frozen=True, kw_only=True)
+class ShownEpisodeOptions(JudgedEpisodeOptions):
+    """Data."""
+
     show: Show | None = option(
-        "what the judge model reads: answer, steps (also calls and results) or changes (also state "
+        "shown part of an episode: answer, steps (also calls and results) or changes (also state "
         "changes) (default: steps)"
     )
 
@@ -88,7 +93,7 @@ class _VoteOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeOptions(JudgedEpisodeOptions, _VoteOptions, JsonOption, CachedRequestOptions):
+class JudgeOptions(ShownEpisodeOptions, _VoteOptions, JsonOption, CachedRequestOptions):
     """The runs, the judge model, and the output."""
 
     runs: tuple[Path, ...] = argument(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from envs.errors import DataError
 from extensions.judges.commands.judge_options import (
-    JudgedEpisodeOptions,
+    ShownEpisodeOptions,
     check_comparable,
     load_run,
 )
@@ -24,7 +24,7 @@ EXAMPLE = "turnwise label runs/mine --sample 50 -o label.html"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options(JudgedEpisodeOptions):
+class Options(ShownEpisodeOptions):
     """Options for the episodes and the output file."""
 
     runs: tuple[Path, ...] = argument(

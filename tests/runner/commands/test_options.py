@@ -78,10 +78,10 @@ def test_every_type_of_field() -> None:
         (["x", "--zzz"], "unknown option --zzz (see"),
         (["x", "--attempts", "2"], "unknown option --attempts; use --retries instead"),
         ([], "the following arguments are required: RUN"),
-        (["x", "--limit", "0"], "argument --limit: '0' is not a positive whole number"),
+        (["x", "--limit", "0"], "argument --limit: '0' is not a whole number from 1 to 1e18"),
         (
             ["x", "--limit", "9" * 19],
-            f"argument --limit: '{'9' * 19}' is not a positive whole number of at most 18 digits",
+            f"argument --limit: '{'9' * 19}' is not a whole number from 1 to 1e18",
         ),
         (["x", "--trial", "-1"], "argument --trial: "),
         (["x", "--mode", "other"], "argument --mode: invalid choice: 'other'"),
@@ -114,6 +114,34 @@ def test_help_has_sections_defaults_and_an_example() -> None:
     assert "100% at most" in text
     assert "\nshared: what several take:\n" in text
     assert "\n\nAn example.\n\nexample: turnwise example x\n\n" in text
+
+
+@pytest.mark.parametrize(
+    ("command", "usage"),
+    [
+        ("table", "RUN [RUN ...] [options]"),
+        ("judge", "[RUN ...] [options]"),
+        ("view", "[FOLDER] [options]"),
+        ("env serve", "[NAME ...] [options]"),
+        ("generate", "OUT.jsonl --model MODEL [options]"),
+    ],
+)
+def test_a_short_usage_names_every_positional_argument(
+    command: str, usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([*command.split(), "--help"])
+    assert capsys.readouterr().out.startswith(f"usage: turnwise {command} {usage}\n")
+
+
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_help_of_an_unknown_extension_is_refused(
+    flag: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["eval", flag, "format"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("turnwise: --help: 'format' is not one of formats, streaming, ")
 
 
 def test_lines_of_the_help_fit_the_terminal_and_the_example_stays_whole(

@@ -80,7 +80,7 @@ def test_a_split_is_a_part(capsys: Captured) -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("query", "x", "-k", "0"), "is not a positive whole number"),
+        (("query", "x", "-k", "0"), "is not a whole number from 1 to 1e18"),
         (("query", "x", "--by", "bm26"), "did you mean bm25"),
         (("query", "x", "--corpus", "owm"), "did you mean own"),
         (("evaluate", "--by", "bm25,"), "has an empty name; remove"),

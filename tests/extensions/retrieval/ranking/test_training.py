@@ -199,7 +199,7 @@ def test_pairs_can_be_had(tmp_path: Path) -> None:
         (("--tokens", "64"), "needs --encoder: add it, or leave"),
         (("--encoder", "small", "--dim", "8"), "cannot be combined with --encoder"),
         (("--encoder", "/nowhere"), "must be `small`, or an existing file or folder"),
-        (("--epochs", "0"), "is not a positive whole number"),
+        (("--epochs", "0"), "is not a whole number from 1 to 1e18"),
         (("--rate", "nan"), "is not a number between 0 and 1"),
         (("--rate", "-1"), "is not a number between 0 and 1"),
         (("--split", "words"), "invalid choice"),
