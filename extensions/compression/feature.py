@@ -14,7 +14,10 @@ from runner.models.conversation import Observe
 class CompressOptions:
     """Compression of tool results."""
 
-    compress: str | None = option("shorten tool results of more than LIMIT tokens", "LIMIT[,WAY]")
+    compress: str | None = option(
+        "shorten tool results of more than LIMIT tokens by a method: cut, ends (default) or keys",
+        "LIMIT[,METHOD]",
+    )
     tokenizer: str | None = option(
         "tokenizer.json (default: 4 characters per token)", "PATH", needs="--compress"
     )

@@ -24,7 +24,7 @@ class VaryOptions:
     """Experiments."""
 
     vary: tuple[str, ...] = option(
-        "one run per level, such as tools=10,all",
+        "one run per level, such as tools=10,all; repeatable",
         "AXIS=LEVELS",
         default=(),
         excludes=("--retrieve",),

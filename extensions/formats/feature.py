@@ -36,7 +36,9 @@ _MAX_TOKENS_OF_TEXT = 4096
 class CallingFormatOption:
     """Calling formats."""
 
-    calling_format: str | None = option("calling format, such as tools or hermes", "NAME")
+    calling_format: str | None = option(
+        "calling format, such as tools or hermes (default: by --mode)", "NAME"
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any
 
-from envs.errors import DataError, find_nearest
+from envs.errors import DataError, suggest_name
 from extensions.formats.action_families import JSON_ACTION, REACT, TOOLLLAMA, TOOLLLAMA_RAW
 from extensions.formats.gemma import GEMMA
 from extensions.formats.harmony import HARMONY
@@ -70,8 +70,8 @@ def calling_format_named(name: str, option: str = "--calling-format") -> Calling
     if name in (*KINDS, "all"):
         message = f"{name!r} selects several calling formats; use --calling-formats {name}"
         raise DataError(option, message)
-    close = find_nearest(name.lower(), PROTOCOLS, least=0.3) or "hermes"
-    raise DataError(option, f"{name!r:.60} is not a calling format; did you mean {close}?")
+    hint = suggest_name(name.lower(), PROTOCOLS) or f"; choose from {', '.join(PROTOCOLS)}"
+    raise DataError(option, f"{name!r:.60} is not a calling format{hint}")
 
 
 def fingerprint(calling_format: CallingFormat) -> str:

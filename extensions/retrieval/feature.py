@@ -28,10 +28,15 @@ class RetrieveOptions:
     """Retrieval of functions."""
 
     retrieve: str | None = option(
-        "offer only retrieved functions, such as the best ten (top=10)", "POLICY"
+        "offer only retrieved functions: backends=N, top=N, top=N+needs, search=N or oracle",
+        "POLICY",
     )
     pool: str | None = option("functions to search: own, all or FILE", "NAME", needs="--retrieve")
-    retrieve_by: str | None = option("ranking (default: default)", "METHOD", needs="--retrieve")
+    retrieve_by: str | None = option(
+        "ranking, see turnwise retrieve query --help (default: default)",
+        "METHOD",
+        needs="--retrieve",
+    )
     keep: bool = switch("keep offered functions in later turns (default)", needs="--retrieve")
     no_keep: bool = switch(
         "offer retrieved functions only in the turn that retrieves them",

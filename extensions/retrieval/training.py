@@ -133,7 +133,7 @@ class Training:
             change = load_definition(self.folder).difference(self._define())
             if change is not None:
                 raise DataError(str(self.folder), f"was started with another definition: {change}")
-            with require_extra(EXTRA[self._settings.kind], "turnwise retrieve train"):
+            with require_extra(EXTRA[self._settings.kind], "retrieve train"):
                 self._resume(report)
             found = list(self._evaluate())
             write_whole(self.folder / EVALUATION, _encode([to_json_value(each) for each in found]))
@@ -144,7 +144,7 @@ class Training:
 
     def _define(self) -> TrainingDefinition:
         settings = self._settings
-        with require_extra(EXTRA[settings.kind], "turnwise retrieve train"):
+        with require_extra(EXTRA[settings.kind], "retrieve train"):
             start = encoder.hash_encoder(settings.encoder) if settings.encoder else None
             data = tuple(starmap(_describe, self._parts))
             software = {name: version(name) for name in _LIBRARIES[settings.kind]}

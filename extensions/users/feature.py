@@ -44,13 +44,13 @@ class UserOptions:
     """Options for simulated users."""
 
     user_model: ModelName | None = option(
-        "model that plays the user (default: rules)", "NAME", read=parse_model_name
+        "model that plays the user (default: a rule-based user)", "NAME", read=parse_model_name
     )
     user_base_url: str | None = option(
         "address of the user's model (default: --base-url)", "URL", needs="--user-model"
     )
     user_price: PriceList | None = option(
-        "prices of the user's model per million tokens",
+        "prices of the user's model per million tokens, IN,OUT[,READ[,WRITE]]",
         "USD",
         read=read_price,
         needs="--user-model",

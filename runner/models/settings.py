@@ -225,7 +225,7 @@ class RequestSettings:
         recorded_as=Mode,
     )
     reasoning: ReasoningPolicy = declare(
-        "earlier turns whose reasoning is sent", default="all", place=3
+        "earlier turns whose reasoning is sent back (default: all)", default="all", place=3
     )
     tool_choice: str | None = declare(
         "auto (default), none, required or a function", "CHOICE", sent="calling", place=12

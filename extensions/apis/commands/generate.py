@@ -52,7 +52,7 @@ class Options:
         "address of an OpenAI-compatible server (default: the provider's own)", "URL"
     )
     number: int = option("entries to generate", "N", default=10, read=positive)
-    seed: int = option("seed of the draws", "N", default=0, read=index)
+    seed: int = option("seed of random draws", "S", default=0, read=index)
 
 
 def run(options: Options) -> int:

@@ -33,7 +33,7 @@ class Options(EntriesOptions, JsonOption):
     tokens: int = option("maximum tokens per result", "N", default=1024, read=positive)
     by: str = option(
         f"compression methods, separated by commas: {', '.join(WAYS)}",
-        "WAYS",
+        "METHODS",
         default="cut,ends,keys",
     )
     tokenizer: str | None = option("tokenizer.json (default: 4 characters per token)", "PATH")

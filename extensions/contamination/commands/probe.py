@@ -20,9 +20,9 @@ EXAMPLE = "turnwise dataset probe --model gpt-5-mini --category base --limit 50"
 
 NOTES = (
     "The command makes three requests for each scenario. The model continues half of a user "
-    "message and writes paraphrases of the message. The model must then tell the published "
-    "text from the paraphrases. One more request asks for the canary. exit status: 0 done, 2 bad "
-    "input, 3 unanswered requests\n"
+    "message and writes paraphrases of the message. The model then chooses the published "
+    "text among the paraphrases. One more request asks for the canary.\n"
+    "exit status: 0 done, 2 bad input, 3 unanswered requests\n"
 )
 
 

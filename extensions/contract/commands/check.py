@@ -44,7 +44,7 @@ class Options:
         "names of environments (default: all)", "NAME", required=False, default=()
     )
     dataset: str | None = option(
-        "also start from the initial configs of this data set: bfcl, a file or a folder", "DATASET"
+        "also start from the initial configs of this data set: bfcl, a file or a folder", "NAME"
     )
 
 

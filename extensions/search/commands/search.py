@@ -130,7 +130,7 @@ class Options(
         "with --resume: repeat episodes that ended in errors", needs="--resume"
     )
     no_preflight: bool = switch("skip the test request before the run")
-    dry_run: bool = switch("print requests, send nothing")
+    dry_run: bool = switch("print only the number of requests and tokens")
     extensions: Mapping[str, Any] = field(default_factory=dict)
     """Options of extensions, by extension name."""
 

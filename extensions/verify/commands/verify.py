@@ -36,9 +36,7 @@ class Options(DatasetOption, JudgingOptions):
         "file or folder with the verdicts (default for result files: verdicts.jsonl)",
         "PATH",
     )
-    mode: Mode | None = option(
-        "calling mode of the model in result files (default: read from the files)"
-    )
+    mode: Mode | None = option("how the model called functions (default: read from the files)")
 
 
 def run(options: Options) -> int:

@@ -30,9 +30,7 @@ class Options(JsonOption):
 
     run: Path = argument("run folder", "RUN")
     id: str | None = argument("entry to annotate (default: the run itself)", "ID", required=False)
-    trial: int = option(
-        "trial of the entry, counted from 0 (default: 0)", "N", default=0, read=index
-    )
+    trial: int = option("trial number, starting at 0 (default: 0)", "N", default=0, read=index)
     tag: tuple[str, ...] = option("add a tag; repeatable", "TAG", default=())
     untag: tuple[str, ...] = option("remove a tag; repeatable", "TAG", default=())
     note: str | None = option("set the note; an empty note removes it", "TEXT")

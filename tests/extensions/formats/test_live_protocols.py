@@ -437,7 +437,7 @@ FORMAT, FORMATS = "--calling-format", "--calling-formats"
             (FORMATS, "hermes,kimmi"),
             f"{FORMATS}: 'kimmi' is not a calling format; did you mean kimi",
         ),
-        ((FORMATS, ""), f"{FORMATS}: '' is not a calling format; did you mean"),
+        ((FORMATS, ""), f"{FORMATS}: '' is not a calling format; choose from tools, functions"),
         ((FORMAT, "hermes", FORMATS, "react"), f"{FORMATS}: cannot be combined"),
         ((FORMAT, "hermes", "--mode", "prompt"), "--mode: `prompt` cannot be combined"),
         ((FORMAT, "hermes", "--formats", "all"), "--formats: cannot be combined with"),
