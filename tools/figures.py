@@ -171,7 +171,7 @@ def _told(base: Sequence[Trajectory]) -> str:
 
 
 def _by_category(trajectories: Sequence[Trajectory]) -> list[str]:
-    rows = ["| category | trajectories | turns | calls | turns: trajectories | calls: turns |"]
+    rows = ["| category | entries | turns | calls | turns: entries | calls: turns |"]
     rows.append("|---|---|---|---|---|---|")
     for category in MULTI_TURN:
         members = [t for t in trajectories if t.category is category]

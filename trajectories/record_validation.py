@@ -77,9 +77,9 @@ def check_turns(trajectory: Trajectory, where: str) -> None:
     Raises DataError if a check fails.
     """
     if not trajectory.turns:
-        raise DataError(where, "$.turns: a trajectory needs at least one turn")
+        raise DataError(where, "$.turns: must have at least one turn")
     if len(trajectory.turns) > _MAX_TURNS:
-        raise DataError(where, f"$.turns: a trajectory has at most {_MAX_TURNS} turns")
+        raise DataError(where, f"$.turns: must have at most {_MAX_TURNS} turns")
     answers = trajectory.expects.answers if trajectory.expects else ()
     for index, turn in enumerate(trajectory.turns):
         if max(len(turn.ground_truth), len(answers)) > BOUNDS.calls_in_step:

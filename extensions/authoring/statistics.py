@@ -437,7 +437,7 @@ def _share_dates_in_words(found: Statistics) -> str:
 
 
 FIGURES = (
-    DatasetFigure("entries", "number of trajectories", lambda s: f"{len(s.entries)}"),
+    DatasetFigure("entries", "number of entries", lambda s: f"{len(s.entries)}"),
     DatasetFigure(
         "turns per entry", "mean, minimum and maximum", lambda s: _format_spread(s.turns_per_entry)
     ),

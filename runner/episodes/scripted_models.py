@@ -68,7 +68,7 @@ class ScriptedBehaviour(NamedTuple):
         first, *more = what.split(",")
         rate, sensitivities = _parse_share(first), _sensitivities(more)
         if rate is None or (more and not policies):
-            others = f" or one of {', '.join(known)}" if known else ""
+            others = f", or one of {', '.join(known)}" if known else ""
             hint = suggest_name(what, known) or f"; give a rate from 0 to 1, such as 0.1{others}"
             raise DataError("--model", f"there is no scripted model {what!r}{hint}")
         return cls(None, rate, **sensitivities)

@@ -47,7 +47,7 @@ def find_result_files(paths: Iterable[Path]) -> list[Path]:
         if path.is_dir():
             inside = sorted(filter(_is_known, path.rglob("*_result.json")))
             if not inside:
-                why = "is no run folder, and contains no *_result.json file of a known category"
+                why = "is not a run folder and contains no *_result.json file of a known category"
                 raise DataError(str(path), why)
             found += inside
         elif path.exists():

@@ -49,4 +49,4 @@ def test_a_bad_file_is_one_line(tmp_path, capsys, entry):
     status, out = shown(tmp_path, capsys, {**entry, "turns": []})
     assert status == 1
     assert out.count("\n") == 2
-    assert "$.turns: a trajectory needs at least one turn" in out
+    assert "$.turns: must have at least one turn" in out

@@ -129,11 +129,11 @@ def changed(entry, path, value):
         (["config"], [], "$.config: "),
         (["config", "TicketAPI"], 1, "$.config.TicketAPI: "),
         (["turns"], ..., "$.turns: "),
-        (["turns"], [], "$.turns: a trajectory needs at least one turn"),
+        (["turns"], [], "$.turns: must have at least one turn"),
         (
             ["turns"],
             [{"messages": [], "ground_truth": []}] * 101,
-            "$.turns: a trajectory has at most",
+            "$.turns: must have at most",
         ),
         (["turns", 1], "text", "$.turns[1]: "),
         (["turns", 1, "ground_truth"], ..., "$.turns[1].ground_truth: "),

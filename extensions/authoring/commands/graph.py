@@ -93,7 +93,7 @@ def _coverage_of(graph: Graph, options: Options) -> Coverage:
 def _print_coverage(graph: Graph, covered: Coverage, missing: bool) -> None:
     possible = len(BACKENDS) * (len(BACKENDS) - 1) // 2
     rows = [
-        [f"of {covered.paths} trajectories", "covered", "of"],
+        [f"of {covered.paths} entries", "covered", "of"],
         ["functions that can succeed", str(len(covered.functions)), str(len(graph.functions))],
         ["edges", str(len(covered.edges)), str(len(graph.edges))],
         ["backends", str(len(covered.backends)), str(len(BACKENDS))],
@@ -101,7 +101,7 @@ def _print_coverage(graph: Graph, covered: Coverage, missing: bool) -> None:
     ]
     say(table(rows))
     say()
-    say(_matrix("trajectories with both", covered.pairs))
+    say(_matrix("entries with both", covered.pairs))
     if missing:
         _print_list("functions not covered", covered.missing_functions)
         _print_list("edges not covered", covered.missing_edges)

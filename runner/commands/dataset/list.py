@@ -30,7 +30,7 @@ class Options(JsonOption):
 def run(options: Options) -> int:
     """Print all data sets with version, size, folder and review, or the entries of one data set."""
     if options.name is None and options.category is None:
-        heading = ["data set", "version", "trajectories", "where", "as read"]
+        heading = ["data set", "version", "entries", "where", "reviews"]
         rows = dataset_choice.list_datasets()
         if options.json:
             say_json({"datasets": [dict(zip(heading, row, strict=True)) for row in rows]})

@@ -133,7 +133,11 @@ NO_MODEL = "--model: there is no scripted model "
 @pytest.mark.parametrize(
     ("name", "policies", "message"),
     [
-        ("1.5", True, f"{NO_MODEL}'1.5'; give a rate from 0 to 1, such as 0.1 or one of first_two"),
+        (
+            "1.5",
+            True,
+            f"{NO_MODEL}'1.5'; give a rate from 0 to 1, such as 0.1, or one of first_two",
+        ),
         ("1.5", False, f"{NO_MODEL}'1.5'; give a rate from 0 to 1, such as 0.1"),
         ("-0.1", False, f"{NO_MODEL}'-0.1'; give a rate"),
         ("literal", False, f"{NO_MODEL}'literal'; give a rate from 0 to 1, such as 0.1"),

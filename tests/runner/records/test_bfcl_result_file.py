@@ -33,7 +33,7 @@ def test_a_folder_stands_for_its_result_files(write_lines, tmp_path):
 
 
 def test_a_folder_without_such_files_is_refused(tmp_path):
-    with pytest.raises(DataError, match=r"is no run folder, and contains no \*_result.json file"):
+    with pytest.raises(DataError, match=r"is not a run folder and contains no \*_result.json file"):
         find_result_files([tmp_path])
 
 

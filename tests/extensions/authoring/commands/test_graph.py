@@ -77,7 +77,7 @@ def test_coverage_of_a_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
         encoding="utf-8",
     )
     lines = said(capsys, "--coverage", "--dataset", str(path))
-    assert lines[0].startswith("of 1 trajectories")
+    assert lines[0].startswith("of 1 entries")
     assert lines[2].split()[-2:] == ["2", "127"]
     assert lines[3].split() == ["edges", "1", "632"]
 

@@ -65,7 +65,7 @@ def test_sets_are_shown_and_listed_with_their_standing(capsys: pytest.CaptureFix
     assert " withdrawn" in last
     assert run("dataset list") == 0
     heading, _, ours, reference = capsys.readouterr().out.splitlines()
-    assert heading.endswith("as read")
+    assert heading.endswith("reviews")
     assert " withdrawn" in ours
     assert reference.endswith("-")
 

@@ -68,7 +68,7 @@ def test_labels_make_a_scenario_hard(tmp_path):
         ({"labels": ["odd"]}, r"small\.json: \$\.labels\[0\]: input should be 'precondition'"),
         ({"labels": ["recovery", "recovery"]}, r"small\.json: \$\.labels: contains duplicates"),
         ({"world": {"seed": 1, "items": 0}}, r"small\.json: \$\.world\.items: "),
-        ({"turns": []}, r"small\.json: \$\.turns: a trajectory needs at least one turn"),
+        ({"turns": []}, r"small\.json: \$\.turns: must have at least one turn"),
         (
             turn(accepts=[{"call": "f()", "instead": ["g()"]}]),
             r"\$\.turns\[0\]\.accepts\[0\]\.call",
