@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from envs.errors import DataError
 from envs.syntax_errors import describe_json_error
-from extensions.injection.packed_files import open_packed
+from extensions.traces.packed_files import open_packed
 from trajectories.jsonl import parse_value
 
 MAX_BYTES = 512 * 1024**2

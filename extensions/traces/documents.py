@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
 import re
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,15 +11,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from envs.errors import DataError
+from extensions.traces.packed_files import open_packed
 from runner.models.recorded_messages import MalformedMessage
-from trajectories.jsonl import parse_value, read_text
+from trajectories.jsonl import parse_value
 
 MAX_BYTES = 512 * 1024**2
-"""Maximum size of a file."""
+"""Maximum size of a file, after decompression."""
 _LINE_SUFFIXES = (".jsonl", ".ndjson")
 _PACKED_SUFFIX = ".gz"
-_PACKED_BYTES = b"\x1f\x8b"
-"""First bytes of a gzip file."""
 _FILES = ("*.json", "*.jsonl", "*.ndjson", "*.json.gz", "*.jsonl.gz", "*.ndjson.gz")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _PART = re.compile(r"\.(\w+)|\[(\d+)\]")
@@ -174,26 +170,12 @@ def read_documents(path: Path, *, lines: bool = False) -> list[Document]:
 
 
 def _read(path: Path) -> str:
-    """Return the text of a file, which may be packed with gzip."""
-    try:
-        with path.open("rb") as file:
-            if file.read(len(_PACKED_BYTES)) != _PACKED_BYTES:
-                return read_text(path)
-            file.seek(0)
-            with gzip.GzipFile(fileobj=file) as packed:
-                data = packed.read(MAX_BYTES + 1)
-    except EOFError:
-        raise DataError(str(path), "is a gzip file that ends too early; copy it again") from None
-    except zlib.error as error:
-        raise DataError(str(path), f"is a damaged gzip file: {error}") from None
-    except OSError as error:
-        raise DataError(str(path), f"cannot be read: {error.strerror or error}") from None
-    if len(data) > MAX_BYTES:
-        raise DataError(str(path), f"unpacks to more than {MAX_BYTES} bytes, the maximum")
-    try:
-        return io.StringIO(data.decode("utf-8-sig"), newline=None).read()
-    except UnicodeDecodeError as error:
-        raise DataError(str(path), f"is not UTF-8 text: {error.reason}; save it as UTF-8") from None
+    with open_packed(path) as file:
+        data = file.read(MAX_BYTES + 1)
+        if len(data) > MAX_BYTES:
+            raise DataError(str(path), f"decompresses to more than {MAX_BYTES} bytes, the maximum")
+        text = data.decode("utf-8-sig")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def root(document: Document) -> JsonNode:

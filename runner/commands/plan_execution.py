@@ -16,11 +16,11 @@ from runner.commands.offline_judging import workers_for
 from runner.data import dataset_choice
 from runner.live.live_run import EpisodeJob, RunInputs
 from runner.live.progress_display import ProgressDisplay
-from runner.live.run_control import RunEnding, open_jobs, open_store
+from runner.live.run_control import RunEnding, open_jobs, open_store, order_seed
 from runner.models.model_connection import connect, load_client
 from runner.models.model_types import Model
 from runner.records.durable_files import RUN_FILE, WriteError
-from runner.records.episode_record import RunSegment, RunSpending, SampleProgress, progress_type
+from runner.records.episode_record import RunSegment, RunSpending
 from runner.records.json_codec import read
 from runner.records.recorded_run import is_run
 from runner.records.run_definition import RunFile, Selection
@@ -45,9 +45,7 @@ def run_plan(
     """
 
     def play(store: RunStore) -> RunEnding:
-        # A resumed run keeps its random order, even if it has no budget any more.
-        is_random = progress_type(read_run_file(store.folder)["note"]) is SampleProgress
-        seed = (plan.settings.seed or 0) if is_random else plan.order_seed
+        seed = order_seed(plan, store)
         jobs = open_jobs(store, trajectories, options.trials, options.only, seed)
         report_jobs(store, jobs)
         if store.lost_tools:

@@ -34,10 +34,17 @@ from runner.models.model_types import (
 )
 from runner.models.reply_reader import secrets_in_addresses
 from runner.models.toolbox import FunctionNameMapping, as_tool
-from runner.records.episode_record import EpisodeRecord, Outcome, RunSpending
+from runner.records.episode_record import (
+    EpisodeRecord,
+    Outcome,
+    RunSpending,
+    SampleProgress,
+    progress_type,
+)
 from runner.records.reply_cache import ReplyCache
 from runner.records.run_definition import Selection
 from runner.records.run_file_mask import SecretMask
+from runner.records.run_files import read_run_file
 from runner.records.run_store import RunStore
 from runner.records.secret_finder import is_secret_header, redact_command, secrets_in_body
 from trajectories.schema import Message, Trajectory
@@ -168,6 +175,12 @@ def open_jobs(
         for job in jobs_of(trajectories, trials, seed)
         if job.key not in store.done
     ]
+
+
+def order_seed(plan: RunInputs, store: RunStore) -> int | None:
+    """Return the seed of the order of jobs; a resumed run keeps its random order without budget."""
+    is_random = progress_type(read_run_file(store.folder)["note"]) is SampleProgress
+    return (plan.settings.seed or 0) if is_random else plan.order_seed
 
 
 async def preflight(plan: RunInputs, connect: Connect) -> None:

@@ -13,7 +13,7 @@ from envs.errors import DataError
 from extensions.injection.dojo import agentdojo_package, entries, verdicts, version_detection
 from extensions.injection.dojo.verdicts import DojoTaskPair, DojoVerdict
 from extensions.injection.dojo.version_detection import DataVersionClues
-from extensions.injection.packed_files import open_packed
+from extensions.traces.packed_files import open_packed
 from runner.models.model_types import ToolCall, Usage
 from runner.records import json_codec
 from runner.records.episode_record import (

@@ -45,15 +45,21 @@ from runner.episodes.judging import kind_of
 from runner.episodes.scripted_models import ScriptedBehaviour
 from runner.live.live_run import EpisodeJob, RunInputs, jobs_of
 from runner.live.progress_display import ProgressDisplay
-from runner.live.run_control import RunEnding, conduct_here, estimate, open_jobs, open_store
+from runner.live.run_control import (
+    RunEnding,
+    conduct_here,
+    estimate,
+    open_jobs,
+    open_store,
+    order_seed,
+)
 from runner.models.model_connection import connect
 from runner.models.model_name import ModelName, parse_model_name
 from runner.models.model_types import Model
 from runner.models.settings import Observations
 from runner.records.durable_files import check_writable, write_output
-from runner.records.episode_record import EpisodeRecord, SampleProgress, progress_type
+from runner.records.episode_record import EpisodeRecord
 from runner.records.recorded_run import is_run, open_run, read_records
-from runner.records.run_files import read_run_file
 from runner.records.run_store import RunStore, create_folder, default_folder
 from runner.show.terminal import say, say_json
 from trajectories.schema import Trajectory
@@ -296,12 +302,6 @@ def _check_definitions(methods: Sequence[_Method], folder: Path, options: Option
             open_store(there, plan, selection, (), episodes=0, resumes=True).close()
 
 
-def _order_seed(plan: RunInputs, store: RunStore) -> int | None:
-    # A resumed run keeps its random order, even if it has no budget any more.
-    is_random = progress_type(read_run_file(store.folder)["note"]) is SampleProgress
-    return (plan.settings.seed or 0) if is_random else plan.order_seed
-
-
 def _play_once(
     plan: RunInputs,
     trajectories: Sequence[Trajectory],
@@ -309,7 +309,7 @@ def _play_once(
     told: bool,
     store: RunStore,
 ) -> RunEnding:
-    jobs = open_jobs(store, trajectories, 1, options.only, _order_seed(plan, store))
+    jobs = open_jobs(store, trajectories, 1, options.only, order_seed(plan, store))
     return _conduct(plan, store, jobs, told=told)
 
 
@@ -331,7 +331,7 @@ def _play_repeatedly(
         entries = next_round(done, trajectories, number, budget) if number else trajectories
         jobs = [
             job._replace(trial=number, course=store.underway((job.trajectory.id, number)))
-            for job in jobs_of(entries, 1, _order_seed(plan, store))
+            for job in jobs_of(entries, 1, order_seed(plan, store))
             if (job.trajectory.id, number) not in store.done
         ]
         if number and not entries:

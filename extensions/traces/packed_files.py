@@ -14,6 +14,8 @@ from typing import IO, Any
 from envs.errors import DataError
 from runner.records.durable_files import open_regular
 
+_FIRST_BYTES = b"\x1f\x8b"
+"""First bytes of every gzip file."""
 _MAX_RATIO = 200
 """Maximum decompressed size of a file as a multiple of its size; runs have up to 90."""
 _MAX_SMALL_BYTES = 32 * 1024**2
@@ -22,16 +24,17 @@ _MAX_SMALL_BYTES = 32 * 1024**2
 
 @contextmanager
 def open_packed(path: Path) -> Iterator[IO[bytes]]:
-    """Open a text file for reading; a file whose name ends in ``.gz`` is decompressed.
+    """Open a text file for reading, and decompress a gzip file.
 
     Raises DataError, also in the block, if the file cannot be read, is a pipe or a device, is too
     large after decompression, or is not UTF-8.
     """
     try:
         with open(path, "rb", opener=open_regular) as file:
-            yield BufferedReader(_Decompressed(file)) if path.suffix == ".gz" else file
+            is_packed = path.suffix == ".gz" or file.peek(2).startswith(_FIRST_BYTES)
+            yield BufferedReader(_Decompressed(file)) if is_packed else file
     except UnicodeDecodeError:
-        raise DataError(str(path), "is not UTF-8 text") from None
+        raise DataError(str(path), "is not UTF-8 text; save it as UTF-8") from None
     except (OSError, EOFError, OverflowError, zlib.error) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(str(path), f"cannot be read: {why}") from None

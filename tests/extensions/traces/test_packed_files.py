@@ -10,7 +10,7 @@ import pytest
 
 from envs.errors import DataError
 from extensions.injection.dojo import dojo_runs
-from extensions.injection.packed_files import open_packed
+from extensions.traces.packed_files import open_packed
 
 
 def test_a_compressed_file_is_decompressed_in_parts(tmp_path: Path) -> None:
@@ -25,11 +25,14 @@ def test_a_compressed_file_is_decompressed_in_parts(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"plain", "cannot be read: Not a gzipped file"),
+        (b"\x1f\x8b", "cannot be read: Compressed file ended before"),
+        (b"\x1f\x8b\xff" + bytes(20), "cannot be read: Unknown compression method"),
         (gzip.compress(b"text" * 99)[:-9], "cannot be read: Compressed file ended before"),
         (gzip.compress(b"text")[:10] + b"\xff" * 20, "cannot be read: Error -3 while decompress"),
         (gzip.compress(b" " * 40_000_000), "cannot be read: it is more than 200 times as large"),
-        (gzip.compress(b"\xff"), "is not UTF-8 text"),
+        (gzip.compress(b"\xff"), "is not UTF-8 text; save it as UTF-8"),
     ],
+    ids=["plain", "start", "method", "short", "damaged", "bomb", "encoding"],
 )
 def test_a_damaged_or_huge_file_is_an_error(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "run.gz"
