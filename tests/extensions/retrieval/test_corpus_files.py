@@ -122,7 +122,7 @@ def test_a_file_of_no_use_is_refused(tmp_path: Path, text: str, why: str) -> Non
         ("a: !!int {=: ''}\n", "line 1: a mapping is not a valid int"),
         ('a: "\\Uffffffff"\n', "line 1: a character code is too large"),
         ('a:\n  b: "\\U00110000"\n', "line 2: a character code is too large"),
-        ("a: 2026-13-01\n", "month must be in 1..12"),
+        ("a: !!timestamp 2026-13-01\n", "month must be in 1..12"),
     ],
     ids=[
         *("bomb", "circle", "merge keys", "infinite", "long number"),
