@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from checkers.multi_turn_verdict import check_turn
 from envs.calls import Call, parse_call
 from envs.errors import AlreadyExists, MalformedCall, NotFound, ToolError
 from envs.registry import backend_class, check_config, is_usable, list_tools, with_worlds
@@ -35,6 +36,19 @@ def check_calls(entry: Entry) -> Iterator[Finding]:
         elif mismatch := _find_schema_mismatch(entry, step.call):
             message = f"the arguments of {text} do not fit the function's schema: {brief(mismatch)}"
             yield entry.finding(EXEC, Severity.WARNING, step.turn, step.field, message)
+    yield from _find_rejected_turn(entry)
+
+
+def _find_rejected_turn(entry: Entry) -> Iterator[Finding]:
+    """Yield a finding for the first turn whose ground truth the checker rejects."""
+    for turn in range(0 if entry.has_own_criteria else len(entry.truth)):
+        played = entry.truth[: turn + 1]
+        failure = check_turn(played, played, entry.profile, entry.scene)
+        if failure is not None:
+            lines = failure.calls.lines() if failure.calls else [failure.reason.meaning]
+            message = f"the checker rejects the ground truth: {brief('; '.join(lines), 160)}"
+            yield entry.finding(EXEC, Severity.ERROR, turn, "ground_truth", message)
+            return
 
 
 def _find_schema_mismatch(entry: Entry, call: Call | MalformedCall) -> str:

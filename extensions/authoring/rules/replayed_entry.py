@@ -11,7 +11,7 @@ from checkers.profile import BFCL, STRICT, Profile
 from checkers.verdict import ExecutedTurn, Failure
 from envs.calls import Call
 from envs.errors import BackendFault, ConfigError, MalformedCall, ToolError
-from envs.results import Result
+from envs.results import Result, is_surely_alike
 from envs.session import Session
 from envs.tool import bind
 from extensions.authoring.rules.finding import Finding, Severity
@@ -165,21 +165,57 @@ class Entry:
     def rejection(self, turn: int, calls: Sequence[Call | MalformedCall]) -> Failure | None:
         """Replace the calls of one turn, then judge the ground truth.
 
-        Earlier turns are not executed again.
+        Calls whose results are known are not executed again.
         """
-        session = self.starts[turn].fork()
         played = list(self.truth[:turn])
+        outcome, session = self._replay_turn(turn, tuple(calls))
         for index in range(turn, len(self.truth)):
-            if self.profile.execution.only_offered:
-                session.offer(self.offered(index))
-            made = tuple(calls if index == turn else self.calls[index])
-            results = tuple(session.play(made))
-            played.append(ExecutedTurn(results, session.snapshot(), bool(made), made))
+            if index > turn:
+                made = tuple(self.calls[index])
+                outcome = self._play(session, index, made) if session else self.truth[index]
+            played.append(outcome)
             failure = check_turn(self.truth[: index + 1], played, self.profile, self.scene)
             if failure is not None:
                 return failure
-            session.end_turn()
+            if session:
+                session.end_turn()
         return None
+
+    def _replay_turn(
+        self, turn: int, calls: tuple[Call | MalformedCall, ...]
+    ) -> tuple[ExecutedTurn, Session | None]:
+        """Execute the changed calls of a turn, and all later calls if the state differs.
+
+        The session is None if the turn ends in the ground truth's state.
+        """
+        steps, truth = self.turns[turn], self.truth[turn]
+        most = min(len(steps) - 1, len(calls)) if self._offers_all else 0
+        first = _count_equal(truth.calls, calls, most)
+        last = _count_equal(truth.calls[::-1], calls[::-1], most - first)
+        session = (steps[first].before if first else self.starts[turn]).fork()
+        middle, end = calls[first : len(calls) - last], calls[len(calls) - last :]
+        outcome = self._play(session, turn, middle)
+        if last and _has_equal_state(session, steps[-last].before):
+            rest, snapshot, live = truth.results[-last:], truth.snapshot, None
+        else:
+            rest, snapshot, _, _ = self._play(session, turn, end)
+            live = session
+        results = (*truth.results[:first], *outcome.results, *rest)
+        return ExecutedTurn(results, snapshot, bool(calls), calls), live
+
+    def _play(
+        self, session: Session, turn: int, calls: tuple[Call | MalformedCall, ...]
+    ) -> ExecutedTurn:
+        if self.profile.execution.only_offered:
+            session.offer(self.offered(turn))
+        return ExecutedTurn(tuple(session.play(calls)), session.snapshot(), bool(calls), calls)
+
+    @cached_property
+    def _offers_all(self) -> bool:
+        """Whether every turn offers the functions that its ground truth calls."""
+        if not self.profile.execution.only_offered:
+            return True
+        return all(step.function in self.offered(step.turn) for step in self.steps)
 
     def instead(self, step: TruthStep, *calls: Call) -> list[Call | MalformedCall]:
         """Return a turn's ground truth with ``calls`` instead of one step."""
@@ -220,3 +256,16 @@ def _run_call(session: Session, call: Call | MalformedCall) -> Result:
         return session.call(call)
     except BackendFault as fault:
         raise UnplayableEntry(str(fault)) from None
+
+
+def _count_equal(one: Sequence[object], other: Sequence[object], most: int) -> int:
+    """Return the number of equal objects at the start of two sequences."""
+    pairs = list(zip(one[:most], other[:most], strict=False))
+    return next((place for place, (a, b) in enumerate(pairs) if a is not b), len(pairs))
+
+
+def _has_equal_state(one: Session, other: Session) -> bool:
+    if one.has_worlds:
+        return False  # Events may still differ.
+    pairs = zip(one.backends.values(), other.backends.values(), strict=True)
+    return all(is_surely_alike(vars(mine), vars(theirs)) for mine, theirs in pairs)

@@ -136,6 +136,17 @@ def test_calls_that_fail_are_errors(call: str, reason: str) -> None:
     assert reason in problem.message
 
 
+def test_a_ground_truth_that_the_checker_rejects_is_an_error() -> None:
+    never = ("mkdir(dir_name='plans')",)
+    turns = (CLEAN.turns[1], replace(CLEAN.turns[0], never=never))
+    [problem] = found("EXEC", replace(CLEAN, turns=turns))
+    assert (problem.severity, problem.turn, problem.field) == (Severity.ERROR, 1, "ground_truth")
+    assert problem.message == (
+        "the checker rejects the ground truth: mkdir: the user has ruled out "
+        "mkdir(dir_name='plans')"
+    )
+
+
 def test_arguments_that_only_irregular_data_may_have_are_warned_of() -> None:
     call = "echo(content=12, file_name='notes.txt')"
     [problem] = found("EXEC", trajectory(("Write 12.", [call])), tolerant=False)
