@@ -160,9 +160,8 @@ class KnownValues:
         if self._knows_number(literal) or _has_number(literal, document):
             return None
         if worked := self._worked_out(literal):
-            return UnclearOrigin(
-                False, f"{literal!r} is not in the conversation, but equals {worked}"
-            )
+            why = f"{literal!r} is not in the conversation, but equals {worked}"
+            return UnclearOrigin(False, why)
         return UnclearOrigin(True, f"{literal!r} is in no message and no result")
 
     def _text_doubt(self, text: str, document: str) -> UnclearOrigin | None:
@@ -179,9 +178,8 @@ class KnownValues:
         if any(char.isdigit() for word in strange for char in word) or (
             1 - len(strange) / len(words) < _MIN_KNOWN_SHARE
         ):
-            return UnclearOrigin(
-                True, f"{clip_text(text, 60)!r}: {unknown} is in no message and no result"
-            )
+            why = f"{clip_text(text, 60)!r}: {unknown} is in no message and no result"
+            return UnclearOrigin(True, why)
         return UnclearOrigin(False, f"all words of the string are known, except {unknown}")
 
     def _pieced_doubt(
@@ -212,6 +210,9 @@ class KnownValues:
         if date := _DATE.fullmatch(text):
             month, day = int(date[2]), int(date[3])
             return _has_month(low, month) and self._tells_day(low, month, day)
+        on, _, at = text.partition("T")
+        if at and _DATE.fullmatch(on):
+            return not (self._text_doubt(on, "") or self._text_doubt(at, ""))
         if expiry := _EXPIRY.fullmatch(text):
             return _has_month(low, int(expiry[1])) and expiry[2][-2:] in low
         if text.casefold() in _ABBREVIATIONS:
@@ -240,9 +241,8 @@ class KnownValues:
         )
 
     def _spoken_days(self, words: str) -> set[int]:
-        return {int(day) for day in re.findall(r"(?<!\d)(\d{1,2})(?=st|nd|rd|th|\b)", words)} | {
-            int(number) for number in self._spoken
-        }
+        days = re.findall(r"(?<!\d)(\d{1,2})(?=st|nd|rd|th|\b)", words)
+        return {*map(int, days), *map(int, self._spoken)}
 
     def _worked_out(self, number: float) -> str:
         """Return a calculation of ``number`` from two known numbers, or "" if there is none."""

@@ -38,6 +38,7 @@ def validate_record(adapter: TypeAdapter[Checked], entry: dict[str, Any], where:
         detail = _select_error(error.errors())
         path = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in detail["loc"])
         why = detail["msg"].replace("Unexpected keyword argument", "Unknown field")
+        why = why.replace("valid tuple", "valid list")  # a list in JSON
         raise DataError(where, f"${path}: {why[0].lower()}{why[1:]}") from None
 
 
@@ -102,9 +103,8 @@ def check_turns(trajectory: Trajectory, where: str) -> None:
 def _check_outages(turn: Turn, where: str) -> None:
     for name, failing in turn.outages.items():
         if not 0 <= failing <= _MAX_FAILING:
-            raise DataError(
-                f"{where}.{name}", f"must be 0 to {_MAX_FAILING} calls, but is {failing}"
-            )
+            message = f"must be 0 to {_MAX_FAILING} calls, but is {failing}"
+            raise DataError(f"{where}.{name}", message)
         if not failing and any(text.startswith(f"{name}(") for text in turn.ground_truth):
             raise DataError(f"{where}.{name}", f"{name} always fails, but the ground truth uses it")
 

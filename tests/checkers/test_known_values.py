@@ -45,6 +45,8 @@ PLAIN = [
     ),
     ("leave on 5 of the second month", "2026-02-05"),
     ("expires in December 2028", "12/2028"),
+    ("on 2026-03-06 at 15:00", "2026-03-06T15:00"),
+    ("at 15:00, on March 6", "2026-03-06T15:00"),
     ("in euros", "EUR"),
     ("how many kilometres", "km"),
 ]
@@ -53,6 +55,8 @@ FLAGGED = [
     ("pay it", 42, "42 is in no message"),
     ("pay 1500", 150, "150 is in no message"),
     ("leave in March", "2026-03-03", "is in no message"),
+    ("on 2026-03-06 at 16:00", "2026-03-06T15:00", "is in no message"),
+    ("on 2026-03-07 at 15:00", "2026-03-06T15:00", "is in no message"),
     ("leave on the last day of September", "2026-09-29", "is in no message"),
     *(
         (f"leave on the last day of {name}", f"2026-{month:02}-{days - 1}", "is in no message")

@@ -36,6 +36,13 @@ def test_a_turn_with_more_calls_than_an_episode_may_make_is_refused(folders):
         validate(entry, WHERE)
 
 
+@pytest.mark.parametrize("field", ["environments", "turns", "tags"])
+def test_a_text_in_place_of_a_list_is_said_to_be_no_list(help_desk, field):
+    entry = json.loads(json.dumps(to_json(help_desk))) | {field: "TicketAPI"}
+    with pytest.raises(DataError, match=rf"\$\.{field}: input should be a valid list$"):
+        validate(entry, WHERE)
+
+
 def test_an_entry_with_more_expected_calls_than_an_episode_may_make_is_refused(single_turn):
     document = {"name": "f", "description": "F", "parameters": {"type": "dict", "properties": {}}}
     entry = json.loads(json.dumps(to_json(single_turn("python", document, {"f": {}}))))
