@@ -18,7 +18,7 @@ from textual.events import Paste
 from textual.widgets import ContentSwitcher, Footer, Input, OptionList, Tree
 
 from checkers.profile import BFCL, STRICT
-from extensions.debugger.app import WHAT_IF, Debugger
+from extensions.debugger.app import HELP, WHAT_IF, Debugger
 from extensions.debugger.widgets import HelpWindow
 from runner.episodes.offline import examine_recorded
 from runner.episodes.turn_loop import STEP_LIMIT
@@ -39,6 +39,12 @@ def screen(app: Debugger) -> str:
         row, column = round((float(y) - 20) / _LINE), round(float(x) / _CELL)
         rows[row] = rows.get(row, "").ljust(column) + unescape(text).replace("\xa0", " ")
     return "".join(f"{rows.get(row, '').rstrip()}\n" for row in range(app.size.height))
+
+
+def test_the_page_says_of_the_key_that_deletes_a_branch_what_the_help_says() -> None:
+    page = Path(__file__).parents[3] / "docs" / "debugging.md"
+    assert "x               delete the branch" in HELP
+    assert "| `b`, `x` | next branch; delete the branch |" in page.read_text(encoding="utf-8")
 
 
 def walk(*groups, turns=RECORDED, look=screen, source="made-up", profile=BFCL) -> list:
