@@ -185,9 +185,8 @@ def _by_category(trajectories: Sequence[Trajectory]) -> list[str]:
 
 def _by_reader(entries: Sequence[EntryReviewStatus]) -> list[str]:
     """Return lines on the outcomes of reviews and the current status of the entries."""
-    rows = [
-        f"| reader | category | read | {' | '.join(ReviewOutcome)} | not sound (95% interval) |"
-    ]
+    outcomes = " | ".join(ReviewOutcome)
+    rows = [f"| reviewer | category | reviewed | {outcomes} | not sound (95% interval) |"]
     rows.append("|---|---|---|---|---|---|---|")
     readings = [reading for standing in entries for reading in standing.readings]
     for tally in tallies(readings):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,16 @@ SHARE = 0.95
 
 RECORDED = Path(__file__).parents[2] / "golden" / "diagnoses.jsonl"
 """Verdicts and diagnoses of all episodes here, one episode a line."""
+PAGE = Path(__file__).parents[3] / "docs" / "causes.md"
+STATED = re.compile(r"cause of (\d+) and the place of (\d+) of the (\d+) episodes")
+
+
+def stated(file: str) -> list[int]:
+    """Return the numbers of right causes, right places and episodes that the page states."""
+    parts = PAGE.read_text(encoding="utf-8").split("\n\n")
+    [part] = [" ".join(part.split()) for part in parts if part.startswith(f"`tests/{file}` ")]
+    [found] = STATED.findall(part)
+    return [int(number) for number in found]
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +92,8 @@ def test_causes_of_planted_faults(episodes):
         if not (has_cause(each) and has_place(each))
     ]
     assert len(wrong) <= (1 - SHARE) * len(episodes), "\n".join(wrong)
+    right = [sum(map(has_cause, episodes)), sum(map(has_place, episodes)), len(episodes)]
+    assert right == stated("planted_faults.py")
     assert describe_planted(episodes) == read_recorded("planted")
 
 
@@ -163,6 +176,8 @@ def test_causes_of_faults_by_authors_without_the_rules(file):
     assert len(lines) >= 80
     assert len(wrong) <= MAX_WRONG, "\n".join(wrong)
     assert len(misplaced) <= MAX_WRONG, "\n".join(misplaced)
+    right = [len(lines) - len(wrong), len(lines) - len(misplaced), len(lines)]
+    assert right == stated(file)
     assert describe_written(file, lines) == read_recorded(file)
 
 
