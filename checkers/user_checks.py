@@ -39,8 +39,8 @@ def check(function: Callable[..., object] | None = None, *, weight: float = 1.0)
     The function may have these parameters: ``state`` (final state by backend, as JSON), ``calls``
     (all calls, in order), ``words`` (answer of each turn) and ``entry`` (the entry's id). The
     function returns True or None for success, and False or a string with the error for a failure. A
-    failed ``assert`` counts as a failure, too. Raises TypeError if the function takes an unknown
-    parameter.
+    failed ``assert`` counts as a failure, too. Raises TypeError for an unknown parameter, a
+    coroutine function or a weight of 0 or less.
     """
     if function is None:
         return lambda each: _check_of(each, weight)

@@ -166,7 +166,7 @@ class Session:
         return calls
 
     def play(self, calls: Iterable[Call | MalformedCall]) -> list[Result]:
-        """Execute calls in order; a failed call does not stop later calls."""
+        """Execute calls in order, also after a failed call. Raises errors like ``call``."""
         require_type("calls", calls, list, tuple, Iterable, described="a list of calls")
         return [self.call(call) for call in calls]
 

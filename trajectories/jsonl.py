@@ -121,7 +121,7 @@ def parse_object(
     """
     value = parse_value(line, where, finite=finite, unique=unique)
     if not isinstance(value, dict):
-        kind = "null" if value is None else f"a {type(value).__name__}"
+        kind = "null" if value is None else f"of type {type(value).__name__}"
         raise DataError(where, f"must be a JSON object, but is {kind}")
     return value
 

@@ -99,7 +99,7 @@ class TurnLoop:
         return self.offering.of(self.turn, there, self.found) if self.offering else there
 
     def act(self, calls: Sequence[Call | MalformedCall]) -> list[Result]:
-        """Execute one step with calls and return the results.
+        """Execute one step and return its results. Raises DataError if the episode has ended.
 
         A step beyond the limit ends the episode; some profiles still execute the step's calls.
         """
@@ -126,7 +126,7 @@ class TurnLoop:
         self._steps_this_turn = 0
 
     def end_turn(self) -> None:
-        """End the turn and begin the next turn."""
+        """End the turn and begin the next turn. Raises DataError if the episode has ended."""
         if self.finished:
             raise DataError("end_turn", "the episode has ended")
         self._close_turn()

@@ -43,7 +43,7 @@ class ModelName(str):
 
     def make_refusal(self, flag: str, accepting: str = "live models") -> DataError:
         """Return the error for an option that only the models in ``accepting`` accept."""
-        return DataError(flag, f"only {accepting} accept the option; omit it for {self}")
+        return DataError(flag, f"only {accepting} accept this option; omit it for {self}")
 
 
 class OracleName(ModelName):

@@ -128,9 +128,9 @@ def _read_header(text: str) -> tuple[str, str]:
 
 def _read_object(text: str) -> Mapping[str, Any]:
     try:
-        return parse_object(text, "the JSON")
+        return parse_object(text, "--body")
     except DataError as error:
-        raise ArgumentTypeError(f"{error!s:.300}") from None
+        raise ArgumentTypeError(f"{error.args[1]:.300}") from None
 
 
 def read_price(text: str) -> PriceList:

@@ -757,7 +757,7 @@ def test_results_come_before_the_next_script_is_read(turnwise, capsys):
     ("bad", "message"),
     [
         ("{\n", "is not valid JSON"),
-        ("[1]\n", "must be a JSON object, but is a list"),
+        ("[1]\n", "must be a JSON object, but is of type list"),
         ("[" * 100_000 + "\n", "is nested too deep"),
         (line(turns=[[1]]), "$.turns[0]: must be a list of calls as strings"),
         (line(turns=None), "$.turns: must be a list"),

@@ -42,9 +42,9 @@ def test_only_a_line_break_ends_a_line(path, separator):
         ('{"a": 1} {"b": 2}', "is not valid JSON"),
         ("{'a': 1}", "is not valid JSON"),
         ('{"a": ' + "9" * 5000 + "}", "is not valid JSON: Exceeds the limit (4300 digits)"),
-        ("[1]", "must be a JSON object, but is a list"),
+        ("[1]", "must be a JSON object, but is of type list"),
         ("null", "must be a JSON object, but is null"),
-        ('"text"', "must be a JSON object, but is a str"),
+        ('"text"', "must be a JSON object, but is of type str"),
         ("[" * 100_000, "is nested too deep"),
         ('{"a":' * 100_000, "is nested too deep"),
     ],
@@ -107,7 +107,7 @@ def test_what_is_not_utf8_is_named(path):
 
 def test_one_object_is_parsed_for_any_place():
     assert parse_object(' {"a": [1]} ', "<here>") == {"a": [1]}
-    with pytest.raises(DataError, match=r"^<here>: must be a JSON object, but is a int"):
+    with pytest.raises(DataError, match=r"^<here>: must be a JSON object, but is of type int"):
         parse_object("1", "<here>")
 
 

@@ -258,7 +258,7 @@ def test_what_cannot_be_served_is_said_in_one_line(
     ("text", "complaint"),
     [
         (b"{", "is not valid JSON"),
-        (b"[]", "must be a JSON object, but is a list"),
+        (b"[]", "must be a JSON object, but is of type list"),
         (b"\xff", "is not UTF-8 text"),
         (b"{}", "NAME: is missing"),
         (b'{"TicketAPI": 1}', "$.TicketAPI"),

@@ -177,7 +177,10 @@ def test_a_streamed_run_has_the_same_verdicts_and_a_column(run, server, truth, f
     ("flags", "complaint"),
     [
         (["--model", "fake", "--api", "responses"], "answers of the API responses cannot be"),
-        (["--model", "oracle"], "--stream: only live models accept the option; omit it for oracle"),
+        (
+            ["--model", "oracle"],
+            "--stream: only live models accept this option; omit it for oracle",
+        ),
         (["--model", "python:json:loads"], "is called through a client that cannot stream"),
     ],
 )

@@ -108,6 +108,23 @@ def test_a_port_that_cannot_exist_is_refused(port: str, capsys: pytest.CaptureFi
     assert "is not HOST:PORT, with a port from 1 to 65535" in line
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("{", "is not valid JSON: Expecting property name"),
+        ("[1]", "must be a JSON object, but is of type list"),
+        ('{"a": NaN}', "$.a: must be a finite number"),
+    ],
+)
+def test_a_body_that_is_no_object_is_refused(
+    body: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["eval", "--model", "m", "--body", body])
+    said = capsys.readouterr().err
+    assert said.startswith(f"turnwise eval: argument --body: {message}")
+
+
 def test_help_has_sections_defaults_and_an_example() -> None:
     text = build_parser(Example, "example", "An example.", "turnwise example x").format_help()
     assert "how many (default: 5)" in text
@@ -330,7 +347,7 @@ def test_an_offline_model_refuses_what_only_live_ones_have(
     assert main(["eval", "--model", model, flag, *value]) == 2
     out, err = capsys.readouterr()
     needed = member.metadata["about"].needs
-    why = f"only live models accept the option; omit it for {model}"
+    why = f"only live models accept this option; omit it for {model}"
     why = f"needs {needed}: add it, or leave {flag} out" if needed else why
     assert (out, err) == ("", f"turnwise: {flag}: {why}\n")
 

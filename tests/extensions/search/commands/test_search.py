@@ -143,7 +143,7 @@ def test_a_folder_is_not_searched_twice_nor_gone_on_with_where_there_is_nothing(
         ),
         (
             ["--model", "scripted:0", "--calling-format", "hermes"],
-            "--calling-format: only live models accept the option; omit it for scripted:0",
+            "--calling-format: only live models accept this option; omit it for scripted:0",
         ),
         (["--model", "scripted:0", "--ids", "nothing"], "--ids: unknown id 'nothing'"),
         (
