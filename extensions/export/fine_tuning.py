@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from envs.errors import DataError
-from extensions.export.transcripts import TuningTranscript
+from extensions.export.transcripts import StoredTranscript, TuningTranscript
 from runner.records.durable_files import write_files
 from runner.show.terminal import say
 
@@ -17,12 +17,6 @@ TrainingFormat = Literal["openai-messages", "sharegpt", "trl"]
 
 _MODEL = ("gpt", "function_call")
 """Roles of the model in ShareGPT's format."""
-_SEARCH_ENDED = ("give_up", "exhausted")
-
-
-def was_ended_by_search(transcript: TuningTranscript) -> bool:
-    """Tell whether a turn ended because the search gave up or was exhausted."""
-    return any(end.why in _SEARCH_ENDED for end in transcript.record.turn_ends)
 
 
 def to_trl(transcript: TuningTranscript) -> Json:
@@ -72,14 +66,14 @@ WRITERS: Mapping[TrainingFormat, Callable[[TuningTranscript], Json]] = {
 
 
 def write_transcripts(
-    files: Mapping[Path, Sequence[TuningTranscript]], form: TrainingFormat, *, named: bool = True
+    files: Mapping[Path, Sequence[StoredTranscript]], form: TrainingFormat, *, named: bool = True
 ) -> None:
     """Write files with one transcript per line, and print their names.
 
     Raises DataError if a transcript does not fit the format, or a file cannot be written.
     """
     encoded = {
-        path: [f"{json.dumps(WRITERS[form](each))}\n".encode() for each in transcripts]
+        path: (f"{json.dumps(WRITERS[form](each.load()))}\n".encode() for each in transcripts)
         for path, transcripts in files.items()
     }
     write_files(encoded, named=named)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from envs.errors import DataError
 from envs.lazy_modules import lazy_module
 from runner.records.bfcl_result_file import FAULT_MEMBER, NO_ANSWER
 from runner.records.durable_files import write_files
-from runner.records.episode_record import EpisodeRecord, ReplyRecord, StepRecord
+from runner.records.episode_record import EpisodeRecord, Key, ReplyRecord, StepRecord
 from runner.records.recorded_run import Run
 from trajectories.schema import FACTS, SINGLE_TURN, Category
 
@@ -26,6 +27,7 @@ else:
     replayed_runs = lazy_module("runner.analysis.replayed_runs")
 
 _MAX_NAME_CHARS = 200
+_SEARCH_ENDED = ("give_up", "exhausted")
 
 
 def export_bfcl(run: Run, folder: Path, *, trial: int = 0, model: str | None = None) -> list[Path]:
@@ -65,36 +67,75 @@ class TuningTranscript(NamedTuple):
     """Fields ``messages``, ``tools`` (if any) and ``metadata``."""
 
 
-def tuning_transcripts(run: Run, *, only_passed: bool) -> list[TuningTranscript]:
+@dataclass(frozen=True)
+class StoredTranscript:
+    """Transcript of an episode of a run, which is made on use: a run may not fit into memory."""
+
+    run: Run
+    key: Key
+    tools: Mapping[str, Any] = field(repr=False)
+    """Tool lists of the run, by digest."""
+    causes: dict[Key, str | None] = field(repr=False)
+    """Causes of the failed episodes of the run."""
+    failed: bool
+    ended_by_search: bool
+
+    def load(self) -> TuningTranscript:
+        """Read the episode and make its transcript.
+
+        Raises DataError if a tool call and its result do not match, or the file cannot be read.
+        """
+        record = self.run.episodes[self.key].record
+        line = _transcript(self.run, record, self.tools)
+        if self.key in self.causes:
+            line["metadata"]["cause"] = self.causes[self.key]
+        return TuningTranscript(record, line)
+
+
+def tuning_transcripts(run: Run, *, only_passed: bool) -> list[StoredTranscript]:
     """Return the conversations of a run for fine-tuning.
 
     Each conversation contains the sent messages, and the tools that the last step offered.
     Reasoning becomes ``reasoning_content``, without signatures. Episodes that ended in an error or
     a rejected request are left out. After a tree search, only the kept branch is exported.
 
-    Raises DataError if a tool call and its result do not match, or a file cannot be read.
+    Raises DataError if a file cannot be read, or lacks a tool list.
     """
     wanted = {"passed"} if only_passed else {"passed", "failed"}
-    chosen = [each for each in run.records if each.outcome in wanted and each.fault is None]
-    digests = {record.steps[-1].tools: None for record in chosen if record.steps}
-    tools = run.tools(filter(None, digests))
-    return [TuningTranscript(record, _transcript(run, record, tools)) for record in chosen]
+    found: list[StoredTranscript] = []
+    tools: dict[str, Any] = {}
+    digests: dict[str, None] = {}
+    causes: dict[Key, str | None] = {}
+    for record in run.records:
+        if record.outcome in wanted and record.fault is None:
+            digest = record.steps[-1].tools if record.steps else None
+            digests |= {digest: None} if digest else {}
+            ended, failed = was_ended_by_search(record), record.outcome == "failed"
+            found.append(StoredTranscript(run, record.key, tools, causes, failed, ended))
+    tools |= run.tools(digests)
+    return found
 
 
-def add_causes(run: Run, transcripts: Sequence[TuningTranscript], notify: Notify) -> None:
+def was_ended_by_search(record: EpisodeRecord) -> bool:
+    """Tell whether a turn ended because the search gave up or was exhausted."""
+    return any(end.why in _SEARCH_ENDED for end in record.turn_ends)
+
+
+def add_causes(run: Run, transcripts: Sequence[StoredTranscript], notify: Notify) -> None:
     """Add the cause of each failure to the metadata; if this is impossible, print a notice."""
-    failed = [each for each in transcripts if each.record.outcome == "failed"]
+    # Sorted, the episodes of an entry follow each other, and the entry is prepared once.
+    failed = sorted((each for each in transcripts if each.failed), key=lambda each: each.key)
     if not failed:
         return
     try:
         data = replayed_runs.dataset_of(run, None, notify)
         rules = replayed_runs.resolve_rules(run, data)
-        keys = [each.record.key for each in failed]
+        keys = [each.key for each in failed]
         for each, again in zip(
             failed, replayed_runs.replay_episodes(run, keys, data, *rules), strict=True
         ):
-            found = again.examined and again.examined.diagnosis
-            each.line["metadata"]["cause"] = found and found.cause.value
+            found = again.examined.diagnosis if again.examined else None
+            each.causes[each.key] = found.cause.value if found else None
     except DataError as error:
         notify(f"causes are left out: {error}")
 

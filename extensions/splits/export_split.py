@@ -49,7 +49,7 @@ def write_parts(options: Any, own: SplitOptions, found: Sequence[TranscriptsOfRu
     sets = [dataset_of(run, None, note) for run, _ in found]
     held = fold.held_out(sets)
     keyed = [
-        (each, fold.keys(dataset_choice.get_entry(data, each.record.id), each.record))
+        (each, fold.keys(dataset_choice.get_entry(data, each.key[0]), each.load().record))
         for (_, some), data in zip(found, sets, strict=True)
         for each in some
     ]

@@ -44,13 +44,11 @@ def write(options: Any, own: TraceOptions, found: Sequence[TranscriptsOfRun]) ->
     """
     suffix = "jsonl" if own.traces in ("openai", "langsmith") else "json"
     path = options.output or options.runs[0] / f"{own.traces}.{suffix}"
-    values: Iterable[Any]
-    if own.traces == "openai":
-        values = openai_conversations(found)
-    elif own.traces == "langsmith":
-        values = langsmith_runs(found)
+    texts: Iterable[str]
+    if own.traces == "openai" or own.traces == "langsmith":
+        values = (openai_conversations if own.traces == "openai" else langsmith_runs)(found)
+        texts = (json.dumps(value, allow_nan=False) + "\n" for value in values)
     else:
-        values = [otel_document(found) if own.traces == "otel" else inspect_logs(found)]
-    lines = [json.dumps(value, allow_nan=False).encode() + b"\n" for value in values]
-    write_whole(path, lines, named=options.output is not None)
+        texts = otel_document(found) if own.traces == "otel" else inspect_logs(found)
+    write_whole(path, map(str.encode, texts), named=options.output is not None)
     say(f"{path}: {format_count(sum(len(some) for _, some in found), 'trace')}")

@@ -7,12 +7,14 @@ sum of its latencies.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from envs.errors import DataError
 from extensions.export.commands.export import TranscriptsOfRun
+from extensions.export.transcripts import StoredTranscript
 from extensions.traces.langsmith import ENTRY_TAG
 from extensions.traces.otel import ENTRY, INPUT, OUTPUT, TRIAL, USAGE
 from runner.models.model_types import Usage
@@ -36,36 +38,57 @@ class _Request(NamedTuple):
 def openai_conversations(found: Sequence[TranscriptsOfRun]) -> Iterator[Json]:
     """Yield the episodes of runs as OpenAI's messages."""
     for run, transcripts in found:
-        for record in (each.record for each in transcripts):
+        for record in (_load(each) for each in transcripts):
             messages = [_chat(record, place) for place in range(len(record.messages))]
             named = {"entry": record.id, "trial": record.trial, "model": run.name}
             yield {"messages": messages, "metadata": named}
 
 
-def otel_document(found: Sequence[TranscriptsOfRun]) -> Json:
-    """Return the episodes of runs as one OTLP document."""
-    resources = []
-    for run, transcripts in found:
-        spans = [span for each in transcripts for span in _spans(each.record, run.name)]
-        scope = {"scope": {"name": "turnwise"}, "spans": spans}
-        named = {"attributes": _attributes({"service.name": "turnwise"})}
-        resources.append({"resource": named, "scopeSpans": [scope]})
-    return {"resourceSpans": resources}
+def otel_document(found: Sequence[TranscriptsOfRun]) -> Iterator[str]:
+    """Yield the text of one OTLP document with the episodes of runs."""
+    named = {"attributes": _attributes({"service.name": "turnwise"})}
+    scope = {"scope": {"name": "turnwise"}, "spans": []}
+    for place, (run, transcripts) in enumerate(found):
+        yield ", " if place else '{"resourceSpans": ['
+        spans = (span for each in transcripts for span in _spans(_load(each), run.name))
+        yield from _filled({"resource": named, "scopeSpans": [scope]}, "spans", spans)
+    yield "]}\n"
 
 
 def langsmith_runs(found: Sequence[TranscriptsOfRun]) -> Iterator[Json]:
     """Yield each episode as LangSmith runs: a chain with one run per request."""
     for run, transcripts in found:
         for each in transcripts:
-            yield from _runs(each.record, run.name)
+            yield from _runs(_load(each), run.name)
 
 
-def inspect_logs(found: Sequence[TranscriptsOfRun]) -> Json:
-    """Return the episodes of runs as one log of inspect_ai."""
-    model = found[0][0].name
-    samples = [_sample(each.record) for _, transcripts in found for each in transcripts]
-    about = {"task": "turnwise", "model": model}
-    return {"version": 2, "status": "success", "eval": about, "samples": samples}
+def inspect_logs(found: Sequence[TranscriptsOfRun]) -> Iterator[str]:
+    """Yield the text of one log of inspect_ai with the episodes of runs."""
+    about = {"task": "turnwise", "model": found[0][0].name}
+    log = {"version": 2, "status": "success", "eval": about, "samples": []}
+    samples = (_sample(_load(each)) for _, transcripts in found for each in transcripts)
+    yield from _filled(log, "samples", samples)
+    yield "\n"
+
+
+def _filled(document: Json, name: str, items: Iterable[Json]) -> Iterator[str]:
+    """Yield the JSON text of a document whose empty list ``name`` receives the items."""
+    begin, end = json.dumps(document).split(f'"{name}": []')
+    yield f'{begin}"{name}": ['
+    for place, item in enumerate(items):
+        yield (", " if place else "") + json.dumps(item, allow_nan=False)
+    yield f"]{end}"
+
+
+def _load(transcript: StoredTranscript) -> EpisodeRecord:
+    record = transcript.load().record
+    for step in record.steps:
+        messages = record.messages[step.request_messages : step.request_messages + 1]
+        sent = [call for message in messages for call in message.get("tool_calls") or ()]
+        if not messages or len(sent) != len(step.reply.tool_calls or ()):
+            where = f"{transcript.run.path}: {record.id}, trial {record.trial}"
+            raise DataError(where, f"the messages lack a call of turn {step.turn + 1}")
+    return record
 
 
 def _requests(record: EpisodeRecord) -> Iterator[_Request]:

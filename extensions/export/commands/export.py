@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from envs.errors import DataError
 from envs.lazy_modules import lazy_module
-from extensions.export.fine_tuning import TrainingFormat, was_ended_by_search, write_transcripts
+from extensions.export.fine_tuning import TrainingFormat, write_transcripts
 from extensions.export.transcripts import (
-    TuningTranscript,
+    StoredTranscript,
     add_causes,
     export_bfcl,
     tuning_transcripts,
@@ -35,7 +35,7 @@ else:
 
 EXAMPLE = "turnwise export runs/mine --format trl --split instruction -o training"
 
-TranscriptsOfRun = tuple[Run, list[TuningTranscript]]
+TranscriptsOfRun = tuple[Run, list[StoredTranscript]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +112,7 @@ def _transcripts(
             add_causes(run, transcripts, note)
         return found
     passed = [(run, tuning_transcripts(run, only_passed=True)) for run in kept]
-    found = [
-        (run, [each for each in some if not was_ended_by_search(each)]) for run, some in passed
-    ]
+    found = [(run, [each for each in some if not each.ended_by_search]) for run, some in passed]
     ended = sum(len(some) for _, some in passed) - sum(len(some) for _, some in found)
     if ended:
         note(f"skipped {ended} passed episodes, because the search ended one of their turns")

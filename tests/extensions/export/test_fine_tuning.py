@@ -7,8 +7,8 @@ import json
 import pytest
 
 from envs.errors import DataError
-from extensions.export.fine_tuning import to_sharegpt, to_trl, was_ended_by_search
-from extensions.export.transcripts import TuningTranscript
+from extensions.export.fine_tuning import to_sharegpt, to_trl
+from extensions.export.transcripts import TuningTranscript, was_ended_by_search
 from runner.records.episode_record import TurnEnd
 from tests.runner.records.made import episode
 
@@ -115,4 +115,4 @@ def test_arguments_that_are_none_are_empty(arguments):
 def test_a_turn_that_a_search_ended_is_told(why, ended):
     ends = [TurnEnd(0, "answer", None), TurnEnd(1, why, None)]
     record = EPISODE._replace(turn_ends=ends)
-    assert was_ended_by_search(WHOLE._replace(record=record)) is ended
+    assert was_ended_by_search(record) is ended

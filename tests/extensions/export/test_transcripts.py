@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 
@@ -10,8 +11,8 @@ from envs.errors import DataError
 from extensions.export.fine_tuning import write_transcripts
 from extensions.export.transcripts import export_bfcl, tuning_transcripts
 from runner.cli import main
-from runner.models.model_types import Usage
-from runner.records import bfcl_result_file
+from runner.models.model_types import ToolCall, Usage
+from runner.records import bfcl_result_file, recorded_run
 from runner.records.episode_record import EpisodeRecord, ReplyRecord
 from runner.records.recorded_run import open_run
 from runner.records.run_store import RunStore
@@ -394,3 +395,39 @@ def test_half_of_a_surrogate_pair_is_written_as_it_was_said(run_of, tmp_path):
     path = tmp_path / "chats.jsonl"
     write_chats(run_of(episode(messages=messages)), path, only_passed=True)
     assert entries(path)[0]["messages"] == messages
+
+
+def with_calls(record):
+    """Return a record whose first step has the call of its message."""
+    first, *others = record.steps
+    calls = (ToolCall("c1", "ls", "{}"),)
+    first = first._replace(request_messages=1, reply=first.reply._replace(tool_calls=calls))
+    others = [each._replace(request_messages=3) for each in others]
+    return record._replace(steps=[first, *others])
+
+
+@pytest.mark.parametrize("traces", [[], *(["--traces", t] for t in ("otel", "langsmith"))])
+def test_a_large_run_is_exported_episode_by_episode(run_of, tmp_path, monkeypatch, traces):
+    monkeypatch.setattr(recorded_run, "MAX_HELD_BYTES", 0)
+    text = {"role": "user", "content": "a" * 20_000}
+    made = [with_calls(episode(trial=trial)) for trial in range(200)]
+    run_of(*(each._replace(messages=[text, *each.messages[1:]]) for each in made))
+    options = ["--format", "openai-messages", "-o", str(tmp_path / "out"), *traces]
+    assert main(["export", str(tmp_path / "run"), *options]) == 0
+    tracemalloc.start()
+    try:
+        assert main(["export", str(tmp_path / "run"), *options]) == 0
+        assert tracemalloc.get_traced_memory()[1] < 3_000_000
+    finally:
+        tracemalloc.stop()
+    assert (tmp_path / "out").stat().st_size > 4_000_000
+
+
+def test_a_trace_of_messages_without_the_recorded_calls_is_refused(run_of, tmp_path, capsys):
+    record = with_calls(episode())
+    [text, _, _, last] = record.messages
+    run_of(record._replace(messages=[text, last, last, last]))
+    options = ["--format", "openai-messages", "--traces", "otel"]
+    assert main(["export", str(tmp_path / "run"), *options]) == 2
+    said = "run: multi_turn_base_0, trial 0: the messages lack a call of turn 1"
+    assert said in capsys.readouterr().err
