@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 from envs.errors import DataError
 from extensions.drafting import openapi
+from extensions.retrieval import corpus_files
 from extensions.retrieval.corpus_files import _ErrorOutput, load_corpus, read_functions
 
 NOTHING: dict[str, Any] = {"type": "object", "properties": {}}
@@ -520,10 +523,37 @@ def test_a_server_that_cannot_be_started_is_named(tmp_path: Path) -> None:
         load_corpus(str(path), None, print)
 
 
-def test_no_process_of_a_server_is_left_over(tmp_path: Path) -> None:
+def test_no_process_of_a_server_is_left_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Not the pid: without an init process, a killed process keeps its pid.
+    monkeypatch.setattr("mcp.client.stdio.PROCESS_TERMINATION_TIMEOUT", 0.05)
+    os.mkfifo(held := tmp_path / "held")
+    reading = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
     path = tmp_path / "stays.py"
-    start = f"import os\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+    start = f"held = open({str(held)!r}, 'wb', buffering=0)\nheld.write(b'x')\n"
     path.write_text(start + SERVER + "\nimport time\ntime.sleep(600)\n", encoding="utf-8")
     assert load_corpus(str(path), None, print).functions
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+    # The end of the file comes when no process has the file open for writing.
+    os.set_blocking(reading, True)
+    with open(reading, "rb") as file:
+        assert file.read() == b"x"
+
+
+def test_a_process_that_a_server_leaves_behind_delays_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_files, "_TIMEOUT_SECONDS", 10.0)
+    pid, path = tmp_path / "pid", tmp_path / "leaves.py"
+    path.write_text(
+        "import pathlib, subprocess, sys\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+        f"pathlib.Path({str(pid)!r}).write_text(str(child.pid))\n"
+        "raise SystemExit(3)\n"
+    )
+    try:
+        with pytest.raises(DataError, match=r"^mcp:leaves: is not an MCP server: "):
+            load_corpus(str(path), None, print)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(int(pid.read_text()), signal.SIGKILL)
