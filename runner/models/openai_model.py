@@ -156,7 +156,8 @@ class OpenAIModel(Client):
             # The server may have the model, but not the requested API.
             endpoint = endpoint._replace(model=f"/{self._api.path}, or no {endpoint.model}")
         check_status(answer, endpoint)
-        if answer.headers.get("content-type", "").startswith("text/event-stream"):
+        kind = answer.headers.get("content-type", "").lower()
+        if kind.startswith("text/event-stream") or answer.content.startswith(b"data:"):
             streaming = self._options.stream
             if streaming is None:
                 return read_stream(answer.content, endpoint.address)

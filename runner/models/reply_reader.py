@@ -130,9 +130,8 @@ def read_completion(body: object, latency: float, endpoint: Endpoint = UNKNOWN) 
         FatalError: The server reports an error that concerns every request.
     """
     if not isinstance(body, Mapping):
-        raise TransientError(
-            f"{endpoint.address} sent {_name_type(body)} instead of a chat completion"
-        )
+        said = f"{endpoint.address} sent {_name_type(body)} instead of a chat completion"
+        raise TransientError(f"{said}; check --base-url")
     choice = _find_object(body.get("choices"))
     message = _as_object(choice.get("message"))
     # A message beside an error is incomplete.
@@ -255,7 +254,7 @@ def _find_error(
         error = body
     if error is not None:
         return classify_words(error, endpoint)
-    missing = "a message" if choice else "any choice"
+    missing = f"{'a message' if choice else 'any choice'}; check the server's log"
     return TransientError(f"{endpoint.address} sent a chat completion without {missing}")
 
 

@@ -34,7 +34,7 @@ def read_stream(content: bytes, address: str) -> object:
             if name == "tool_calls":
                 _add_calls(calls, value)
             else:
-                message[name] = _joined(message.get(name), value)
+                message[name] = _joined(name, message.get(name), value)
     if reason is None:
         raise TransientError(f"{address} ended its stream early", kind="connection")
     if calls:
@@ -72,14 +72,14 @@ def _add_calls(calls: dict[object, dict[str, Any]], parts: object) -> None:
             if name == "function" and isinstance(value, dict):
                 function = call.setdefault("function", {})
                 for member, text in value.items():
-                    function[member] = _joined(function.get(member), text)
+                    function[member] = _joined(member, function.get(member), text)
             elif value is not None and name != "index":
                 call[name] = value
 
 
-def _joined(before: Any, after: Any) -> Any:
+def _joined(name: str, before: Any, after: Any) -> Any:
     if after is None:
         return before
     parts = any(isinstance(before, kind) and isinstance(after, kind) for kind in (str, list))
-    is_role = before == after == "assistant"
-    return before + after if parts and not is_role else after
+    is_repeated = before == after and name in ("role", "name")
+    return before + after if parts and not is_repeated else after

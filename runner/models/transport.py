@@ -111,7 +111,7 @@ class Transport:
                 connector=self._connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=_TIMEOUT,
-                # _read_read_whole() limits the decompressed size.
+                # _read_whole() limits the decompressed size.
                 auto_decompress=False,
                 trust_env=True,
             )
@@ -206,15 +206,15 @@ async def _read_whole(
             raise _make_size_error()
     content = b"".join(parts)
     encoding = headers.get("content-encoding", "identity").strip().lower()
-    if encoding in ("", "identity"):
+    if encoding in ("", "identity", "none", "utf-8"):
         return content, arrivals
-    if encoding not in ("gzip", "x-gzip"):
-        raise RequestError(f"the server's answer is encoded as {encoding[:20]!r}, not as gzip")
+    if encoding not in ("gzip", "x-gzip", "deflate"):
+        raise RequestError(f"the answer is encoded as {encoding!r:.20}, not as gzip; turn that off")
     decoded = b""
     try:
         # A gzip file may have several members.
         while content and len(decoded) < _MAX_ANSWER_BYTES:
-            member = zlib.decompressobj(31)
+            member = zlib.decompressobj(47)
             decoded += member.decompress(content, _MAX_ANSWER_BYTES - len(decoded))
             content = member.unused_data.lstrip(b"\0")
     except zlib.error as error:

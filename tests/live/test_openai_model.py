@@ -10,6 +10,7 @@ import resource
 import selectors
 import socket
 import ssl
+import zlib
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any
@@ -407,6 +408,22 @@ def test_a_compressed_answer_is_read(server: FakeServer, encoding: str) -> None:
         ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url))).tool_calls
         == SHAPES["call"].calls
     )
+
+
+@pytest.mark.parametrize("encoding", ["none", "UTF-8", "deflate"])
+def test_an_answer_with_a_loosely_named_encoding_is_read(server: FakeServer, encoding: str) -> None:
+    body = json.dumps(SHAPES["call"].body).encode()
+    body = zlib.compress(body) if encoding == "deflate" else body
+    server.answer = lambda _: Answer(body, headers=(("content-encoding", encoding),))
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url))
+    assert ask(model).tool_calls == SHAPES["call"].calls
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "Text/Event-Stream; charset=utf-8"])
+def test_a_streamed_answer_of_another_type_is_read(server: FakeServer, kind: str) -> None:
+    chunk = {"choices": [{"delta": {"content": "Yes."}, "finish_reason": "stop"}]}
+    server.answer = lambda _: Answer(f"data: {json.dumps(chunk)}\n\n".encode(), kind=kind)
+    assert ask(OpenAIModel("fake", RequestOptions(base_url=server.base_url))).text == "Yes."
 
 
 def test_a_compressed_answer_of_several_members_is_read(server: FakeServer) -> None:

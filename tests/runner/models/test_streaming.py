@@ -45,6 +45,21 @@ def test_calls_are_joined_by_their_number() -> None:
     assert reply.tool_calls == (ToolCall("a", "cd", '{"folder": "x"}'), ToolCall("b", "ls", "{}"))
 
 
+def test_a_name_that_every_part_repeats_is_read_once() -> None:
+    content = stream(
+        *(
+            {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "cd", "arguments": part}}]}
+            for part in ('{"folder":', ' "x"}')
+        ),
+        {"content": "assistant"},
+        {"content": "assistant"},
+        reason="tool_calls",
+    )
+    reply = read_completion(read_stream(content, "x"), 0.1)
+    assert reply.tool_calls == (ToolCall("a", "cd", '{"folder": "x"}'),)
+    assert reply.text == "assistantassistant"
+
+
 def test_calls_without_a_number_begin_with_an_id_or_a_name() -> None:
     content = stream(
         {"tool_calls": [{"id": "a", "function": {"name": "cd", "arguments": ""}}]},
