@@ -209,7 +209,8 @@ async def _read_whole(
     if encoding in ("", "identity", "none", "utf-8"):
         return content, arrivals
     if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise RequestError(f"the answer is encoded as {encoding!r:.20}, not as gzip; turn that off")
+        said = f"the server's answer is encoded as {encoding!r:.20}, not as gzip"
+        raise RequestError(f"{said}; turn off compression in the server or its proxy")
     decoded = b""
     try:
         # A gzip file may have several members.
