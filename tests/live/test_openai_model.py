@@ -490,6 +490,22 @@ def test_history_rules_are_kept_from_the_first_request(server: FakeServer) -> No
     assert [message["role"] for message in server.last.body["messages"]] == ["user"]
 
 
+def test_tool_messages_get_the_name_that_a_server_demands(server: FakeServer) -> None:
+    def strict(asked: Asked) -> Answer:
+        if any(each["role"] == "tool" and "name" not in each for each in asked.body["messages"]):
+            return as_json([{"error": {"message": "function_response.name: Name is empty."}}], 400)
+        return fault("text")(asked)
+
+    server.answer = strict
+    call = {"id": "a", "type": "function", "function": {"name": "cd", "arguments": "{}"}}
+    said = {"role": "assistant", "content": None, "tool_calls": [call]}
+    history = [*QUESTION, said, {"role": "tool", "tool_call_id": "a", "content": "{}"}]
+    model = OpenAIModel("fake", RequestOptions(base_url=server.base_url))
+    assert talk(model, lambda m: m.ask(Request(history, None))).text == "Yes."
+    assert server.last is not None
+    assert server.last.body["messages"][-1]["name"] == "cd"
+
+
 @both_modes
 def test_a_history_with_tools_that_never_alternates_needs_another_mode(
     server: FakeServer, mode: str
