@@ -199,8 +199,9 @@ def _has_blocks(answer: Mapping[str, Any]) -> bool:
 
 
 def _openai_message(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    message = answer if is_langchain(answer) else {"role": "assistant", **answer}
     try:
-        return next(chat_messages(answer))
+        return next(chat_messages(message))
     except MalformedMessage as error:
         where = f"{error.path.removeprefix('.')}: {error.message}"
         raise AgentError(f"the agent returned {where}; {_EXPECTED}") from None
@@ -209,6 +210,8 @@ def _openai_message(answer: Mapping[str, Any]) -> Mapping[str, Any]:
 def _find_mismatch(answer: object) -> str | None:
     if not isinstance(answer, Mapping):
         return f"a value of the type {type(answer).__name__}"
+    if "choices" in answer:
+        return "a whole chat completion in place of its choices[0].message"
     if answer.get("role", "assistant") != "assistant":
         return f"a message with the role {answer['role']!r:.40}"
     content, calls = answer.get("content"), answer.get("tool_calls")

@@ -58,10 +58,11 @@ FORMS = [chat_log, wrapped_log, observation, anthropic_log]
 def test_the_answer_beside_the_messages_belongs_to_them(
     desk: Path, tmp_path: Path, form: Any
 ) -> None:
-    # Without its last answer, the conversation would have no call in turn 2.
     said, answer = MESSAGES[:5], MESSAGES[5]
     path = lines(tmp_path / "log.jsonl", [{**form(said, answer), "id": "desk_0"}])
     assert outcomes(desk, path) == ["passed"]
+    [record] = read_records(tmp_path / "imported")
+    assert [len(step.calls) for step in record.steps] == [1, 0, 1]
 
 
 @pytest.mark.parametrize("form", FORMS)

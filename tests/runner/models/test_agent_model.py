@@ -394,7 +394,7 @@ class Anthropic:
 def test_calls_in_anthropic_s_blocks_are_calls():
     said = {"type": "text", "text": "One moment."}
     block = {"type": "tool_use", "id": "a", "name": "add", "input": {"a": 1}}
-    for answer in (Anthropic(said, block), {"role": "assistant", "content": [said, block]}):
+    for answer in (Anthropic(said, block), {"content": [said, block]}):
         [reply] = ask(lambda messages, tools, answer=answer: answer, request())
         [call] = reply.tool_calls
         assert (reply.text, call.name, call.arguments) == ("One moment.", "add", {"a": 1})
@@ -403,3 +403,9 @@ def test_calls_in_anthropic_s_blocks_are_calls():
 def test_a_block_of_anthropic_without_a_name_is_an_error():
     with pytest.raises(AgentError, match=r"returned content\[0\].name: is missing; return an"):
         ask(lambda messages, tools: Anthropic({"type": "tool_use", "input": {}}), request())
+
+
+def test_a_whole_completion_is_an_error_that_names_the_message():
+    answer = {"choices": [{"message": {"role": "assistant", "content": "Hi."}}]}
+    with pytest.raises(AgentError, match=r"whole chat completion in place of its choices\[0\]"):
+        ask(lambda messages, tools: answer, request())
