@@ -85,8 +85,8 @@ def read_traces(documents: Sequence[Document]) -> Iterator[RecordedTrace]:
 
 
 def _spans(node: JsonNode) -> Iterator[Span]:
-    if "resourceSpans" not in node.require_object():
-        node.refuse('has no "resourceSpans"')
+    if "resourceSpans" not in node.object_or_empty():
+        node.refuse('has no "resourceSpans"; export spans as OTLP JSON, not as logs or for Jaeger')
     for resource in node.items("resourceSpans"):
         resource.require_object()
         about = resource.get("resource")

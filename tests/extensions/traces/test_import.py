@@ -461,3 +461,19 @@ def test_arguments_of_a_single_turn_may_be_an_object(
         lambda messages, tools: answer, str(data), profile=profile, run_dir=tmp_path / "run"
     )
     assert (run.passed, run.errors) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"data": [{"traceID": "x", "spans": []}]}, {"resourceLogs": []}, [{"traceId": "x"}]],
+    ids=["Jaeger", "logs", "spans"],
+)
+def test_spans_in_other_forms_are_refused_with_the_form_that_is_read(
+    desk: Path, tmp_path: Path, value: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "spans.json"
+    path.write_text(json.dumps(value))
+    command = ["import", str(path), "--format", "otel", "--dataset", str(desk)]
+    assert main([*command, "-o", str(tmp_path / "run")]) == 2
+    problem = 'has no "resourceSpans"; export spans as OTLP JSON, not as logs or for Jaeger'
+    assert capsys.readouterr().err == f"turnwise: {path}:1: $: {problem}\n"
