@@ -44,7 +44,9 @@ class UserOptions:
     """Options for simulated users."""
 
     user_model: ModelName | None = option(
-        "model that plays the user (default: a rule-based user)", "NAME", read=parse_model_name
+        "model or program (python:MODULE:NAME) that plays the user (default: a rule-based user)",
+        "NAME",
+        read=parse_model_name,
     )
     user_base_url: str | None = option(
         "address of the user's model (default: --base-url)", "URL", needs="--user-model"

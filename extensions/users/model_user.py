@@ -89,7 +89,8 @@ class ModelUser:
     ) -> Generator[UserRequest, Reply, UserAct]:
         """Ask the model for the next action."""
         messages = [*self._messages, *_write_messages(text, done)]
-        reply = yield UserRequest(messages, self._tools, trial=self._seed)
+        # A program that plays the user has an object for each dialogue.
+        reply = yield UserRequest(messages, self._tools, conversation=self, trial=self._seed)
         self._replies += (reply,)
         calls = [_read_call(each.name, each.arguments) for each in reply.tool_calls]
         if calls and self._tools is not None:

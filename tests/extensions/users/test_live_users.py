@@ -99,6 +99,14 @@ def test_a_program_plays_the_user(both, dataset, tmp_path, program, capsys):
     ]
 
 
+def test_each_dialogue_has_a_user_of_its_own(both, dataset, tmp_path, program, capsys):
+    words = command(both, dataset, tmp_path / "run", "--trials", "3")
+    words[words.index("customer")] = f"python:{program}:Customer"
+    assert main(words) == 0
+    found = [line["extensions"]["users"]["answers"] for line in records(tmp_path / "run")]
+    assert found == [["It is number 7.", "Yes, go ahead.", "Thanks."]] * 3
+
+
 def test_an_error_of_the_user_s_program_names_the_user(both, dataset, tmp_path, program, capsys):
     words = command(both, dataset, tmp_path / "run")
     words[words.index("customer")] = f"python:{program}:broken"
