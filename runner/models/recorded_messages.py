@@ -307,8 +307,8 @@ def _item_message(kind: object, item: Mapping[str, Any]) -> ChatMessage:
         named = _named(item, "", ("arguments",)) if kind == "function_call" else _custom(item, "")
         call = {"id": _id(item, "call_id") or _id(item, "id"), **named}
         return {**answer, "tool_calls": [call]}
-    parts = [part for name in ("summary", "content") for part in item.get(name) or ()]
-    return {**answer, "reasoning": text_of(parts, ".summary") or None}
+    texts = [text_of(item.get(name), f".{name}") for name in ("summary", "content")]
+    return {**answer, "reasoning": "".join(texts) or None}
 
 
 def _user_messages(item: Mapping[str, Any]) -> Iterator[ChatMessage]:

@@ -147,6 +147,7 @@ def test_thoughts_are_kept_apart_from_words() -> None:
         ([{"content": "x"}], "[0] is not a message; add a role"),
         ([{"type": "teleport_call"}], "[0] is not a message; add a role"),
         ([{"role": "bot"}], "[0].role"),
+        ([ASK, {"type": "reasoning", "summary": 5}], "[1].summary must be a string or a list"),
         ([{"role": "assistant", "tool_calls": [call()]}], "[0] calls functions before the first"),
         ([ASK, result("a")], "[1].tool_call_id"),
         ([ASK, {"role": "assistant", "tool_calls": [{}]}], "[1].tool_calls[0].name is missing"),
