@@ -162,9 +162,7 @@ class Backend:
         """
         if not is_typeddict(getattr(cls, "Config", None)):
             raise _make_error(cls, "needs Config, the TypedDict of its initial config")
-        bases = [
-            each for each in cls.__bases__ if issubclass(each, Backend) and each is not Backend
-        ]
+        bases = [b for b in cls.__bases__ if b is not Backend and issubclass(b, Backend)]
         if len(bases) > 1:
             _merge_declarations(cls, bases)
         own = [name for name, kind in cls.__annotations__.items() if not _is_class_variable(kind)]

@@ -235,10 +235,8 @@ def _import_installed(name: str) -> type[Backend]:
         raise _make_error(
             name, f"{point.value} of {_package_name(point)} is not a subclass of Backend"
         )
-    if backend.__name__ != name:
-        said = (
-            f"provides the class {backend.__name__}; rename the entry point to {backend.__name__}"
-        )
+    if (made := backend.__name__) != name:
+        said = f"provides the class {made}; rename the entry point to {made}"
         raise _make_error(name, f"{_package_name(point)} {said}")
     return backend
 
