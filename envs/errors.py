@@ -110,7 +110,7 @@ class DataError(Exception):
 
     def __str__(self) -> str:
         """Return place and message in one line."""
-        return ": ".join(self.args)
+        return ": ".join(map(str, self.args))
 
 
 class SimulatorError(Exception):

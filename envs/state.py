@@ -97,8 +97,9 @@ class Snapshot:
 
     def first_difference(self, other: Snapshot) -> str | None:
         """Return the name of the first backend whose compared state differs."""
+        require_type("other", other, Snapshot, described="a Snapshot")
         for name, state in self.states.items():
-            theirs = other.states[name]
+            theirs = other.states.get(name, {})
             if state is not theirs and state != theirs and _has_differences(state, theirs):
                 return name
         return None
@@ -124,14 +125,14 @@ class Snapshot:
 
     def checked(self, backends: Collection[str]) -> Self:
         """Return this snapshot. Raises DataError if a backend has no state."""
-        if missing := {*backends} - self.states.keys():
+        require_type("backends", backends, Collection, described="the names of backends")
+        if missing := {*map(str, backends)} - self.states.keys():
             raise DataError("snapshot", f"has no state of {', '.join(sorted(missing))}")
         return self
 
     def to_json(self) -> dict[str, Any]:
         """Return the compared state as JSON, with keys as strings and sets as sorted lists."""
-        shown: dict[str, Any] = to_json(self.compared())
-        return shown
+        return dict(to_json(self.compared()))
 
 
 def _has_differences(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 from checkers.calls.call_entry import ComparisonKind, Language
+from envs.errors import require_type
 from envs.lazy_modules import lazy_module
 
 if TYPE_CHECKING:
@@ -527,9 +528,11 @@ class Trajectory(StrictRecord):
         if self.functions is not None:
             # Recorded calls may have underscores, since providers refuse dots in names.
             return frozenset([*self.functions, *[n.replace(".", "_") for n in self.functions]])
+        require_type("functions", functions, tuple, Collection, described="names of functions")
         return _subtract(tuple(functions), self.withheld(turn))
 
     def withheld(self, turn: int) -> frozenset[str]:
         """Return the excluded functions, and the functions that a later turn adds."""
+        require_type("turn", turn, int, described="the number of a turn")
         handed_over = [earlier.offers for earlier in self.turns[: turn + 1]]
         return frozenset([*self.excluded, *self.held_out]).difference(*handed_over)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,12 +107,11 @@ def judge_all(
     header = {"profile": profile.name, "dataset": dataset.name, "data_sha256": dataset.sha256}
     outcomes = []
 
-    def lines() -> Iterator[str]:
-        for outcome in shown:
-            yield encode({**outcome.verdict_line(), **header}) + "\n"
-            outcomes.append(outcome)
+    def line(outcome: EpisodeRecord) -> str:
+        outcomes.append(outcome)
+        return encode({**outcome.verdict_line(), **header}) + "\n"
 
-    write_output(options.output, lines())
+    write_output(options.output, map(line, shown))
     return outcomes
 
 

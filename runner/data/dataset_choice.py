@@ -193,12 +193,13 @@ def load_dataset(
     require_type("dataset", name, None, str, Path, Dataset, described=described)
     api_parameters.require_names("categories", categories)
     if isinstance(name, Dataset):
+        if categories is not None:
+            raise DataError("categories", "is for a name or path; a Dataset has its own entries")
         return name
     if categories is not None and not isinstance(categories, str):
         categories = ",".join(categories)
-    named = None if name is None else str(name)
     with api_parameters.name_parameters():
-        return load_named(named, categories, _warn)
+        return load_named(None if name is None else str(name), categories, _warn)
 
 
 def _warn(line: str) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from errno import EINVAL, ELOOP, EMFILE, ENOENT
 from pathlib import Path
 from stat import S_ISREG
@@ -133,7 +133,10 @@ def write_files(files: Mapping[Path, Iterable[bytes]], *, named: bool = False) -
         for path, chunks in files.items():
             unfinished.enter_context(report_write_errors(path))
             unfinished.enter_context(_folder(path.parent))
-            upcoming = unfinished.enter_context(_output(path) if named else _upcoming(path))
+            target = Path(os.path.realpath(path)) if named else path
+            is_direct = named and not _is_file(path)
+            opened = nullcontext(path) if is_direct else _upcoming(target)
+            upcoming = unfinished.enter_context(opened)
             with _open(upcoming) as file:
                 file.writelines(chunks)
 
@@ -172,10 +175,6 @@ def check_writable(*paths: Path | None) -> None:
 def write_output(path: Path, texts: Iterable[str]) -> None:
     """Write a file that the user named, as ``write_whole`` does, or write to a pipe or device."""
     write_whole(path, map(str.encode, texts), named=True)
-
-
-def _output(path: Path) -> AbstractContextManager[Path]:
-    return _upcoming(Path(os.path.realpath(path))) if _is_file(path) else nullcontext(path)
 
 
 def _is_file(path: Path) -> bool:

@@ -347,8 +347,8 @@ class EpisodeRecord(NamedTuple):
         """Return why an answer is incomplete. If ``step`` is None, return why the turn ended."""
         if step is None:
             return next((end.why for end in self.turn_ends if end.turn == turn), None)
-        steps = [each for each in self.steps if each.turn == turn and each.calls]
-        return STOPS.get(steps[step].reply.finish_reason or "") if step < len(steps) else None
+        made = [each for each in self.steps if each.turn == turn and each.calls]
+        return STOPS.get(made[step].reply.finish_reason or "") if 0 <= step < len(made) else None
 
     @property
     def turns(self) -> int:

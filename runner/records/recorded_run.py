@@ -115,7 +115,8 @@ class Run:
 
     def episode(self, id: str, trial: int) -> RecordedEpisode:
         """Return one episode. Raises DataError if the episode does not exist."""
-        if (id, trial) not in self.episodes:
+        require_type("trial", trial, int, described="the number of a trial")
+        if not isinstance(id, str) or (id, trial) not in self.episodes:
             trials = ", ".join(str(known) for name, known in sorted(self.episodes) if name == id)
             if not trials:
                 raise DataError(str(self.path), f"{id!r:.200} is not an entry of this run")
@@ -127,12 +128,11 @@ class Run:
 
         Raises DataError if the file cannot be read, or if a list is missing.
         """
-        wanted = list(digests)
-        known = self.kept_tools(wanted)
-        for digest in wanted:
-            if digest not in known:
-                where = str(self.path / run_files.TOOLS_FILE)
-                raise DataError(where, f"has no tool list {digest!r}")
+        require_type("digests", digests, Iterable, described="digests of tool lists")
+        known = self.kept_tools(wanted := [*map(str, digests)])
+        if missing := [digest for digest in wanted if digest not in known]:
+            where = str(self.path / run_files.TOOLS_FILE)
+            raise DataError(where, f"has no tool list {missing[0]!r}")
         return known
 
     def kept_tools(self, digests: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
@@ -140,12 +140,12 @@ class Run:
 
         Raises DataError if the file cannot be read.
         """
-        wanted = list(digests)
+        require_type("digests", digests, Iterable, described="digests of tool lists")
+        wanted = [*map(str, digests)]
         # An episode needs few of a thousand lists, and parsing all lists takes long.
         parts = [digest.encode("utf-8", "replace") for digest in wanted[:_MAX_SEARCHED_LISTS]]
         some = parts if len(parts) == len(wanted) else []
-        lines = read_lines(self.path / run_files.TOOLS_FILE, *some)
-        known = dict(map(run_files.tools_of, lines))
+        known = dict(map(run_files.tools_of, read_lines(self.path / run_files.TOOLS_FILE, *some)))
         return {digest: known[digest] for digest in wanted if digest in known}
 
 
@@ -169,7 +169,7 @@ def open_run(
     run = _of_folder(path, only, hold) if is_run(path) else _of_files(places, mode, only)
     if only is not None and not run.episodes:
         hint = suggest_name(only, open_run(*paths, mode=mode).ids)
-        raise DataError(str(path), f"{only!r} is not an entry of this run{hint}")
+        raise DataError(str(path), f"{only!r:.200} is not an entry of this run{hint}")
     return run
 
 

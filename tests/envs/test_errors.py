@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from envs.errors import ConfigError, ConfigProblem, DataError, ToolError, require_type
@@ -52,3 +54,8 @@ def test_a_value_of_another_type_is_refused_with_its_name(
     else:
         with pytest.raises(DataError, match=f"^x: must be right, but is {value!r}$"):
             require_type("x", value, *kinds, described="right")
+
+
+def test_an_error_at_a_place_that_is_no_text_has_a_message() -> None:
+    where: Any = None
+    assert str(DataError(where, "is wrong")) == "None: is wrong"

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from envs.errors import DataError
 from envs.state import (
     ABSENT,
     Difference,
@@ -219,3 +220,21 @@ def _list_ids(value):
         yield id(value)
         for member in value.values() if isinstance(value, dict) else value:
             yield from _list_ids(member)
+
+
+@pytest.mark.parametrize("other", [None, "x", {"a": {}}, float("nan")])
+def test_only_snapshots_are_compared(other):
+    with pytest.raises(DataError, match=r"^other: must be a Snapshot, but is "):
+        Snapshot({"A": {"x": 1}}).first_difference(other)
+
+
+def test_a_backend_without_a_state_differs():
+    assert Snapshot({"A": {"x": 1}}).first_difference(Snapshot({"B": {"x": 1}})) == "A"
+
+
+@pytest.mark.parametrize("backends", [None, 5, float("nan"), object()])
+def test_only_names_of_backends_are_checked(backends):
+    with pytest.raises(DataError, match=r"^backends: must be the names of backends, but is "):
+        Snapshot({"A": {}}).checked(backends)
+    with pytest.raises(DataError, match=r"^snapshot: has no state of \['x'\]$"):
+        Snapshot({"A": {}}).checked([["x"], "A"])

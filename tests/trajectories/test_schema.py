@@ -4,6 +4,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
+from envs.errors import DataError
 from trajectories.schema import (
     EXECUTABLE,
     FACTS,
@@ -100,3 +101,16 @@ def test_records_of_a_class_with_equal_fields_are_equal():
     assert hash(message) == hash(Message("user", "hello"))
     assert repr(message) == "Message(role='user', content='hello')"
     assert LongContextSettings("bfcl") != AlternativeRead("bfcl", ())
+
+
+@pytest.mark.parametrize("turn", [None, "0", 0.5, True, [0]])
+def test_only_numbers_of_turns_have_functions(turn):
+    for ask in (with_turns("").withheld, lambda turn: with_turns("").offered(FUNCTIONS, turn)):
+        with pytest.raises(DataError, match=r"^turn: must be the number of a turn, but is "):
+            ask(turn)
+
+
+@pytest.mark.parametrize("functions", [None, 5, object()])
+def test_only_names_of_functions_are_offered(functions):
+    with pytest.raises(DataError, match=r"^functions: must be names of functions, but is "):
+        with_turns("").offered(functions, 0)

@@ -161,6 +161,7 @@ def test_a_line_has_the_fields_that_say_something(
         (0, 2, None),
         (1, 0, "refusal"),
         (1, 1, None),
+        (0, -3, None),
     ],
 )
 def test_the_stop_reason_is_that_of_a_turn_or_of_a_step_with_calls(

@@ -171,3 +171,31 @@ def test_the_files_of_another_tool_are_read_by_an_extension(
     monkeypatch.setattr(recorded_run.extension, "read_run", lambda paths: None)
     with pytest.raises(DataError, match=r"other\.json:1: "):
         open_run(path)
+
+
+@pytest.mark.parametrize("digests", [None, 5, object()])
+def test_only_digests_name_tool_lists(run: Path, digests: Any) -> None:
+    for ask in (read_run(run).tools, read_run(run).kept_tools):
+        with pytest.raises(DataError, match=r"^digests: must be digests of tool lists, but is "):
+            ask(digests)
+
+
+def test_values_that_are_no_digests_name_no_tool_list(run: Path) -> None:
+    wrong: Any = [["d0"], 5]
+    assert read_run(run).kept_tools(wrong) == {}
+    with pytest.raises(DataError, match=r"has no tool list \"\['d0'\]\"$"):
+        read_run(run).tools(wrong)
+
+
+def test_only_texts_and_numbers_name_episodes(run: Path) -> None:
+    wrong: Any = ["a"]
+    with pytest.raises(DataError, match=r"\['a'\] is not an entry of this run$"):
+        read_run(run).episode(wrong, 0)
+    with pytest.raises(DataError, match=r"^trial: must be the number of a trial, but is \['a'\]$"):
+        read_run(run).episode("a", wrong)
+
+
+def test_a_long_id_is_cut_in_the_message(run: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        open_run(run, only="a" * 10_000)
+    assert len(str(caught.value)) < 1_000

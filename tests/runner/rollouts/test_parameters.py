@@ -60,6 +60,9 @@ WRONG = {
         dataset=3
     ),
     "categories: must be a string or a list of strings, but is 3": lambda: evaluate(categories=3),
+    "categories: is for a name or path; a Dataset has its own entries": lambda: evaluate(
+        dataset=turnwise.load_dataset(categories="base")
+    ),
     "categories: 'bsae' is not a category; did you mean base?": lambda: evaluate(categories="bsae"),
     "dataset: must be the name or path": lambda: evaluate(dataset=3),
     "dataset: 'nowhere' must be `bfcl`": lambda: evaluate(dataset="nowhere"),
