@@ -83,7 +83,7 @@ def progress_text(progress: RunProgress | None) -> str:
         return ""
     state = "the run is unfinished; its entries ran without random order, so its score is biased"
     if isinstance(progress, SampleProgress):
-        state = "the run is unfinished; its entries ran in random order, so its score is unbiased"
+        state = "the run is unfinished; its entries ran in random order, as a sample of all entries"
     return f"of {progress.done} of {progress.planned} episodes: {state}"
 
 

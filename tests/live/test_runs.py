@@ -273,7 +273,7 @@ def test_a_budget_stops_a_run_that_can_go_on(
     done = run(*BASE, "--concurrency", "2", *budget)
     assert done.status == 5
     assert f"turnwise: {reason}; resume with turnwise eval --resume {folder}\n" in done.err
-    said = "the run is unfinished; its entries ran in random order, so its score is unbiased"
+    said = "the run is unfinished; its entries ran in random order, as a sample of all entries"
     assert f"of {len(records(folder))} of {ENTRIES} episodes: {said}" in done.out
     assert 0 < len(records(folder)) < ENTRIES
     asked = server.requests
@@ -304,7 +304,7 @@ def test_a_run_that_started_in_random_order_keeps_its_order(
     ("budget", "said"),
     [
         ((), "its entries ran without random order, so its score is biased"),
-        (("--max-requests", "999"), "its entries ran in random order, so its score is unbiased"),
+        (("--max-requests", "999"), "its entries ran in random order, as a sample of all entries"),
     ],
 )
 def test_every_command_tells_whether_the_score_of_an_unfinished_run_is_biased(
