@@ -212,7 +212,7 @@ class KnownValues:
             return _has_month(low, month) and self._tells_day(low, month, day)
         on, _, at = text.partition("T")
         if at and _DATE.fullmatch(on):
-            return not (self._text_doubt(on, "") or self._text_doubt(at, ""))
+            return at in self.heard and (on in self.heard or self._is_told_otherwise(on))
         if expiry := _EXPIRY.fullmatch(text):
             return _has_month(low, int(expiry[1])) and expiry[2][-2:] in low
         if text.casefold() in _ABBREVIATIONS:
