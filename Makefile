@@ -209,7 +209,7 @@ $(ADAPTERS_VENV)/.adapters: $(LOCKS)/core.txt $(LOCKS)/adapters.txt pyproject.to
 NODE := tests/extensions/adapters/node
 $(FRAMEWORKS_VENV)/node/.node: $(NODE)/package.json $(NODE)/package-lock.json $(FRAMEWORKS_VENV)/.frameworks
 	@mkdir -p $(@D) && cp $(NODE)/*.json $(@D)
-	@! command -v npm >/dev/null || npm ci --silent --prefix $(@D)
+	@! command -v npm >/dev/null || npm ci --loglevel=error --prefix $(@D) >/dev/null
 	@touch $@
 
 # verifiers needs other versions of openai and mcp than the OpenAI Agents SDK and the extra serve.
