@@ -18,7 +18,7 @@ from extensions.retrieval.training_definition import TrainingSettings, load_defi
 from runner.commands import DONE
 from runner.commands.common_options import JsonOption, note
 from runner.commands.options import argument, flags_of, index, option, positive, switch
-from runner.records.durable_files import write_output
+from runner.records.durable_files import check_writable, write_output
 from runner.records.json_codec import to_json_value
 from runner.show.terminal import say, say_json, table
 
@@ -180,6 +180,7 @@ _MADE = _CHECKPOINT._replace(rate=5e-4)
 
 def run(options: Options) -> int:
     """Train a ranking and print its quality."""
+    check_writable(options.export_pairs)
     settings = options.began() if options.resume else options.settings
     sets = [
         load_query_set(name, settings.corpus, settings.dataset, note) for name in settings.queries
