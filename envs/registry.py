@@ -194,9 +194,7 @@ def import_local(name: str) -> object:
         try:
             module = import_module(module_name)
         except (Exception, SystemExit) as error:
-            said = describe_exception(error)
-            said += "" if ".py" in said else f" ({locate_error(error)})"
-            raise _make_error(name, f"{module_name} cannot be imported: {said}") from error
+            raise _make_import_error(name, module_name, error) from error
     return vars(module).get(member)
 
 
@@ -228,9 +226,7 @@ def _import_installed(name: str) -> type[Backend]:
     try:
         backend = point.load()
     except (Exception, SystemExit) as error:
-        said = describe_exception(error)
-        said += "" if ".py" in said else f" ({locate_error(error)})"
-        raise _make_error(name, f"{_package_name(point)} cannot be imported: {said}") from error
+        raise _make_import_error(name, _package_name(point), error) from error
     if not (isinstance(backend, type) and issubclass(backend, Backend)):
         raise _make_error(
             name, f"{point.value} of {_package_name(point)} is not a subclass of Backend"
@@ -257,6 +253,12 @@ def _package_name(point: metadata.EntryPoint) -> str:
 
 def _make_error(name: str, message: str) -> ConfigError:
     return ConfigError([ConfigProblem(f"$.{name}", message)])
+
+
+def _make_import_error(name: str, source: str, error: BaseException) -> ConfigError:
+    said = describe_exception(error)
+    said += "" if ".py" in said else f" ({locate_error(error)})"
+    return _make_error(name, f"{source} cannot be imported: {said}")
 
 
 @cache
